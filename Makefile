@@ -1,0 +1,46 @@
+# Two commands matter: `make demo` and `make test`. Each sets up .venv by itself; a second call is quick.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+# One installation serves every target; it is renewed when the dependencies change.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+.PHONY: setup
+setup: $(READY) ## Create .venv with everything the other targets need
+
+.PHONY: demo
+demo: $(READY) ## Run the main job and write demo/index.html
+	$(BIN)/aninfonce demo --out demo
+
+# Workers get one thread each: two processes with two threads each are far slower on two cores.
+.PHONY: test
+test: $(READY) ## Run all tests (under 15 minutes on 2 cores)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+.PHONY: check
+check: $(READY) ## Lint, format check, types, import rule
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: format
+format: $(READY) ## Format the code and fix what the linter can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: clean
+clean: ## Remove .venv and everything generated
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
