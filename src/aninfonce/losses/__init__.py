@@ -1,0 +1,26 @@
+"""Contrastive losses: pure functions, modules around them, and the tiled kernel under both."""
+
+from aninfonce.losses.ensemble import EnsembleAnInfoNCE
+from aninfonce.losses.functional import Components, info_nce, info_nce_components
+from aninfonce.losses.modules import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent, Settings
+from aninfonce.losses.potential import CandidatePotential
+from aninfonce.losses.spectral import decorrelation, spectral_contrastive
+from aninfonce.losses.tricl import SpectralContrastive, TriCL, TriCLComponents
+
+__all__ = [
+    "AnInfoNCE",
+    "CandidatePotential",
+    "Components",
+    "EnsembleAnInfoNCE",
+    "InfoNCE",
+    "LpInfoNCE",
+    "NTXent",
+    "Settings",
+    "SpectralContrastive",
+    "TriCL",
+    "TriCLComponents",
+    "decorrelation",
+    "info_nce",
+    "info_nce_components",
+    "spectral_contrastive",
+]

@@ -1,0 +1,109 @@
+"""One encoder, several kinds of pairs, each with its own Λ̂."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import torch
+from torch import Tensor, nn
+
+from aninfonce._validation import check_count
+from aninfonce.losses.functional import Components
+from aninfonce.losses.modules import AnInfoNCE, Settings
+from aninfonce.similarities._positive import PositiveMap
+
+
+class EnsembleAnInfoNCE(nn.Module):
+    """Sum of n AnInfoNCE losses on n kinds of pairs, for example n sets of augmentations.
+
+    Each kind has its own Λ̂, so that a factor which varies strongly in one kind can be learned from
+    another where it does not.
+
+    Example:
+        >>> import torch
+        >>> loss = EnsembleAnInfoNCE(3, 2)
+        >>> z0, z1 = torch.randn(2, 2, 8, 3)  # two views, two kinds, eight pairs
+        >>> loss(z0, z1).backward()
+        >>> loss.concentration.shape
+        torch.Size([2, 3])
+
+    Args:
+        dim: Number of dimensions d.
+        n: Number of kinds of pairs.
+        initial: Starting value of every Λ̂, a number or (d,).
+        positive_map: Λ̂ = exp(raw), or "softplus".
+        potential: Give each loss its own candidate potentials.
+        **settings: As in `InfoNCE`.
+
+    References:
+        Rusak et al., "InfoNCE: identifying the gap between theory and practice" (2025), Appendix B.3.
+
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        n: int,
+        *,
+        initial: float | Tensor = 1.0,
+        positive_map: PositiveMap = "exp",
+        potential: bool = False,
+        **settings: Unpack[Settings],
+    ) -> None:
+        super().__init__()
+        self.losses = nn.ModuleList(
+            AnInfoNCE(dim, initial=initial, positive_map=positive_map, potential=potential, **settings)
+            for _ in range(check_count(n, "n"))
+        )
+
+    @property
+    def concentration(self) -> Tensor:
+        """The diagonals of all Λ̂, (n, d)."""
+        return torch.stack([loss.concentration for loss in self._members()])
+
+    def forward(
+        self,
+        z0: Sequence[Tensor] | Tensor,
+        z1: Sequence[Tensor] | Tensor,
+        negatives: Sequence[Tensor] | Tensor | None = None,
+    ) -> Tensor:
+        """Sum the losses over the kinds.
+
+        Args:
+            z0: Anchors of each kind: n tensors (N, d), or one (n, N, d).
+            z1: Positives of each kind, likewise.
+            negatives: Further negatives of each kind: n tensors (N, K, d) or (M, d).
+
+        Returns:
+            A scalar; (N,) for `reduction="none"` and kinds of equal size.
+
+        """
+        alignment, uniformity = self.components(z0, z1, negatives)
+        return alignment + uniformity
+
+    def components(
+        self,
+        z0: Sequence[Tensor] | Tensor,
+        z1: Sequence[Tensor] | Tensor,
+        negatives: Sequence[Tensor] | Tensor | None = None,
+    ) -> Components:
+        """Alignment and uniformity terms summed over the kinds; arguments as in `forward`."""
+        members = self._members()
+        hard: Sequence[Tensor | None] = [None] * len(members) if negatives is None else list(negatives)
+        for name, views in (("z0", z0), ("z1", z1), ("negatives", hard)):
+            if len(views) != len(members):
+                raise ValueError(
+                    f"`{name}` must hold one tensor for each of {len(members)} kinds, got {len(views)}"
+                )
+        terms = [loss.components(*views) for loss, *views in zip(members, z0, z1, hard, strict=True)]
+        return Components(*(torch.stack(part).sum(dim=0) for part in zip(*terms, strict=True)))
+
+    def param_groups(self, lr: float, *, potential_lr: float | None = None) -> list[dict[str, Any]]:
+        """Trainable parameters for an optimizer, as in `InfoNCE`."""
+        return [
+            group for loss in self._members() for group in loss.param_groups(lr, potential_lr=potential_lr)
+        ]
+
+    def _members(self) -> list[AnInfoNCE]:
+        return [loss for loss in self.losses if isinstance(loss, AnInfoNCE)]

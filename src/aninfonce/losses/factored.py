@@ -1,0 +1,163 @@
+"""Log-sum-exp over the rows of a product of two thin matrices, and its gradients, panel by panel.
+
+Only one panel of exponentials exists at a time, so memory is O(M · panel) and never N × M. A panel
+holds whole rows, so their normalisers are known at once, and the gradients of a weighted sum of the
+rows need no second pass: three matrix products and one exponential per entry in all. Everything is
+kept feature-major, (k, N): with few features a BLAS is several times slower the other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+# Entries of a panel: one that stays in a CPU's cache; one that keeps a GPU busy.
+_CPU_ENTRIES = 2**18
+_GPU_ENTRIES = 2**25
+
+# e⁶⁰ leaves room for a sum over e²⁸ entries below the largest float32.
+_HEADROOM = 60.0
+# Below this, a normaliser may have lost terms to the smallest float32.
+_SMALLEST = 1e-25
+
+
+class Swept(NamedTuple):
+    """Log-sum-exp (N,) and, if weights were given, the gradient of Σ weight · lse for each input."""
+
+    lse: Tensor
+    gradients: tuple[Tensor, ...] | None
+
+
+def factored_sweep(
+    tensors: Sequence[Tensor],
+    weights: Tensor | None,
+    *,
+    excluded: Sequence[int] = (),
+    panel: int | None = None,
+) -> Swept:
+    """Sweep over logits query @ key.T + query_bias[:, None] + key_bias, joined with `extra`.
+
+    Args:
+        tensors: query (N, k), key (M, k), query_bias (N,), key_bias (M,), extra (N, K) with K ≥ 1.
+        weights: (N,) weights of the rows, or None for no gradients.
+        excluded: For each offset o, row i leaves out column o + i.
+        panel: Rows a panel; chosen by the device's cache if None.
+
+    Returns:
+        log Σⱼ exp(logit) of each row, and the gradients if asked.
+
+    """
+    query, key, query_bias, key_bias, extra = tensors
+    shift = torch.maximum(_upper_bound(query, key, query_bias, key_bias) - _HEADROOM, extra.amax(dim=1))
+    problem = _Problem(query, key, query_bias, key_bias, extra, tuple(excluded), panel)
+    total, gradients = _sweep(problem, shift, weights)
+    # The bound is loose by so much (a hundred and more) only for extreme logits: then find the
+    # exact maximum first. One pass more, only here.
+    if not bool((torch.isfinite(total) & (total > _SMALLEST)).all()):
+        shift = _row_maximum(problem)
+        total, gradients = _sweep(problem, shift, weights, fold=False)
+    return Swept(total.log() + shift, gradients)
+
+
+class _Problem(NamedTuple):
+    query: Tensor
+    key: Tensor
+    query_bias: Tensor
+    key_bias: Tensor
+    extra: Tensor
+    excluded: tuple[int, ...]
+    panel: int | None
+
+    def augmented(self, shift: Tensor) -> tuple[Tensor, Tensor]:
+        """Fold biases and shift into the product: (k + 2, N) and (k + 2, M)."""
+        query = torch.cat([self.query.T, torch.ones_like(shift)[None], (self.query_bias - shift)[None]])
+        key = torch.cat([self.key.T, self.key_bias[None], torch.ones_like(self.key_bias)[None]])
+        return query, key
+
+    def panels(self) -> Iterator[tuple[int, int]]:
+        """First and last row of each panel."""
+        n = len(self.query)
+        size = self.panel or panel_rows(self.key)
+        return ((start, min(start + size, n)) for start in range(0, n, size))
+
+
+def panel_rows(key: Tensor) -> int:
+    """Rows a panel so that its entries fit the device's cache."""
+    entries = _CPU_ENTRIES if key.device.type == "cpu" else _GPU_ENTRIES
+    return max(16, entries // len(key) // 8 * 8)
+
+
+def _upper_bound(query: Tensor, key: Tensor, query_bias: Tensor, key_bias: Tensor) -> Tensor:
+    """No logit of a row lies above this (Cauchy and Schwarz)."""
+    lengths: Tensor = torch.linalg.vector_norm(query, dim=1) * torch.linalg.vector_norm(key, dim=1).amax()
+    return lengths + query_bias + key_bias.amax()
+
+
+def _exclude(tile: Tensor, excluded: Sequence[int], start: int, value: float) -> None:
+    """Fill the left-out entries of a (M, rows) tile whose first row is `start`."""
+    for offset in excluded:
+        tile.diagonal(offset=-(offset + start)).fill_(value)
+
+
+def _sweep(
+    problem: _Problem, shift: Tensor, weights: Tensor | None, *, fold: bool = True
+) -> tuple[Tensor, tuple[Tensor, ...] | None]:
+    """Sum of exp(logit − shift) for each row and, with weights, all gradients.
+
+    Folded into the product, the shift costs nothing; taken off afterwards, it is exact.
+    """
+    query, key = problem.augmented(shift if fold else torch.zeros_like(shift))
+    extra = (problem.extra - shift[:, None]).exp_()
+    total = extra.sum(dim=1)
+    # The last feature of a key is 1, so the last row of key @ tile is the sum of the tile.
+    keys_by_row = key.T.contiguous()
+    probe = key[-1:] if weights is None else key
+    grad_query = torch.empty_like(query[:, :0]) if weights is None else torch.empty_like(query)
+    grad_key = torch.zeros_like(key)
+    factor = torch.empty_like(total)
+    buffer = _buffer(problem)
+    for start, stop in problem.panels():
+        part = query[:, start:stop]
+        tile = torch.mm(
+            keys_by_row, part, out=buffer[: len(keys_by_row) * (stop - start)].view(-1, stop - start)
+        )
+        if not fold:
+            tile -= shift[start:stop]
+        tile.exp_()
+        _exclude(tile, problem.excluded, start, 0.0)
+        product = torch.mm(probe, tile)
+        total[start:stop] += product[-1]
+        if weights is not None:
+            factor[start:stop] = weights[start:stop] / total[start:stop]
+            grad_query[:, start:stop] = product.mul_(factor[start:stop])
+            grad_key.addmm_(part * factor[start:stop], tile.T)
+    if weights is None:
+        return total, None
+    return total, (
+        grad_query[:-2].T.contiguous(),
+        grad_key[:-2].T.contiguous(),
+        grad_query[-1],
+        grad_key[-2],
+        extra.mul_(factor[:, None]),
+    )
+
+
+def _row_maximum(problem: _Problem) -> Tensor:
+    """Largest logit of each row."""
+    largest = problem.extra.amax(dim=1)
+    query, key = problem.augmented(torch.zeros_like(largest))
+    keys_by_row = key.T.contiguous()
+    for start, stop in problem.panels():
+        tile = torch.mm(keys_by_row, query[:, start:stop])
+        _exclude(tile, problem.excluded, start, -torch.inf)
+        largest[start:stop] = torch.maximum(largest[start:stop], tile.amax(dim=0))
+    return largest
+
+
+def _buffer(problem: _Problem) -> Tensor:
+    """Memory for one panel, used again for each."""
+    start, stop = next(problem.panels())
+    return problem.key.new_empty(len(problem.key) * (stop - start))

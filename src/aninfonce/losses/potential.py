@@ -1,0 +1,43 @@
+"""Scalar heads that absorb how the candidates are distributed."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from torch import Tensor, nn
+
+from aninfonce._validation import check_count
+
+
+class CandidatePotential(nn.Module):
+    """A small network β from (n, d) to (n,), added to the logit of each candidate.
+
+    InfoNCE learns the log-ratio log p(z⁺|z)/p(z⁻) up to a function of the anchor; whatever p(z⁻) and
+    the normaliser of p(z⁺|z) add that depends on the candidate has nowhere to go in −½ΔᵀΛ̂Δ and bends
+    the embedding. β takes it. It starts at zero: no effect until it learns one.
+
+    Example:
+        >>> import torch
+        >>> CandidatePotential(3)(torch.randn(5, 3))
+        tensor([0., 0., 0., 0., 0.], grad_fn=...)
+
+    Args:
+        dim: Number of dimensions d.
+        width: Units of each of the two hidden layers.
+
+    """
+
+    def __init__(self, dim: int, width: int = 64) -> None:
+        super().__init__()
+        check_count(dim, "dim")
+        check_count(width, "width")
+        last = nn.Linear(width, 1)
+        nn.init.zeros_(last.weight)
+        nn.init.zeros_(last.bias)
+        self.layers = nn.Sequential(
+            nn.Linear(dim, width), nn.GELU(), nn.Linear(width, width), nn.GELU(), last
+        )
+
+    def forward(self, z: Tensor) -> Tensor:
+        """(n, d) to (n,)."""
+        return cast(Tensor, self.layers(z)).squeeze(-1)

@@ -1,0 +1,91 @@
+"""Negative powers of Lp distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from aninfonce._validation import check_number
+from aninfonce.similarities.base import Factors, Similarity, squared_distance_factors
+
+
+class NegativeLp(Similarity):
+    """−‖q − r‖ₚᵖ, the log-density of a generalised normal conditional (no factor ½).
+
+    Example:
+        >>> import torch
+        >>> NegativeLp(1)(torch.zeros(1, 2), torch.tensor([[1.0, -2.0]]))
+        tensor([[-3.]])
+
+    Args:
+        p: 1 (Laplace), 2 (normal), 3, or any other number of at least 1.
+
+    References:
+        Zimmermann et al., "Contrastive learning inverts the data generating process" (2021).
+
+    """
+
+    def __init__(self, p: float = 2) -> None:
+        super().__init__()
+        self.p = check_number(p, "p", minimum=1)
+
+    def pair(self, q: Tensor, r: Tensor) -> Tensor:
+        """−‖Δ‖ₚᵖ of matching rows: (..., d) to (...)."""
+        return -_power((q - r).abs(), self.p).sum(dim=-1)
+
+    def factor(self, q: Tensor, r: Tensor) -> Factors | None:
+        """One product for p = 2; none otherwise."""
+        return squared_distance_factors(q, r, 1.0) if self.p == 2 else None
+
+    def matrix(self, q: Tensor, r: Tensor) -> Tensor:
+        """(N, d) and (M, d) to (N, M), with memory for (N, M) only."""
+        if self.p == 2:
+            return super().matrix(q, r)
+        result: Tensor = _NegativeLpMatrix.apply(q, r, self.p)  # type: ignore[no-untyped-call]
+        return result
+
+    def extra_repr(self) -> str:
+        """Show the power."""
+        return f"p={self.p:g}"
+
+
+def _power(x: Tensor, p: float) -> Tensor:
+    """Raise x ≥ 0 to the power p, without `pow` where multiplications serve."""
+    if p == 1:
+        return x
+    if p == 2:
+        return x.square()
+    return x.square() * x if p == 3 else x.pow(p)
+
+
+class _NegativeLpMatrix(torch.autograd.Function):
+    """Walks over the dimensions one by one; autograd would keep an (N, M) matrix of each."""
+
+    @staticmethod
+    def forward(ctx: Any, q: Tensor, r: Tensor, p: float) -> Tensor:
+        ctx.save_for_backward(q, r)
+        ctx.p = p
+        if p == 1:
+            return -torch.cdist(q, r, p=1.0)
+        total = q.new_zeros(len(q), len(r))
+        for x, y in zip(q.T, r.T, strict=True):
+            total -= _power((x[:, None] - y).abs_(), p)
+        return total
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:
+        q, r = ctx.saved_tensors
+        grad_q, grad_r = torch.empty_like(q), torch.empty_like(r)
+        for k, (x, y) in enumerate(zip(q.T, r.T, strict=True)):
+            difference = x[:, None] - y
+            slope = difference.sign()
+            if ctx.p != 1:
+                slope *= _power(difference.abs_(), ctx.p - 1)
+            slope *= grad
+            grad_q[:, k] = slope.sum(dim=1)
+            grad_r[:, k] = slope.sum(dim=0)
+        return grad_q.mul_(-ctx.p), grad_r.mul_(ctx.p), None
