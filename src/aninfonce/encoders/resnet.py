@@ -1,0 +1,242 @@
+"""Residual networks 18 and 50 with a stem for large or for small images, and a projector."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from aninfonce._validation import check_choice, check_count
+from aninfonce.encoders._init import weights_from
+from aninfonce.encoders.heads import build_head
+
+
+class BasicBlock(nn.Module):
+    """Two 3×3 convolutions beside a shortcut."""
+
+    expansion = 1
+
+    def __init__(self, n_in: int, width: int, stride: int) -> None:
+        super().__init__()
+        self.residual = nn.Sequential(
+            *_conv_norm(n_in, width, 3, stride),
+            nn.ReLU(inplace=True),
+            *_conv_norm(width, width, 3, 1),
+        )
+        self.shortcut = _shortcut(n_in, width * self.expansion, stride)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Add the residual to the shortcut."""
+        return torch.relu(self.residual(x) + self.shortcut(x))
+
+
+class Bottleneck(nn.Module):
+    """A 3×3 convolution between two 1×1 ones, beside a shortcut; the stride is in the 3×3 one."""
+
+    expansion = 4
+
+    def __init__(self, n_in: int, width: int, stride: int) -> None:
+        super().__init__()
+        self.residual = nn.Sequential(
+            *_conv_norm(n_in, width, 1, 1),
+            nn.ReLU(inplace=True),
+            *_conv_norm(width, width, 3, stride),
+            nn.ReLU(inplace=True),
+            *_conv_norm(width, width * self.expansion, 1, 1),
+        )
+        self.shortcut = _shortcut(n_in, width * self.expansion, stride)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Add the residual to the shortcut."""
+        return torch.relu(self.residual(x) + self.shortcut(x))
+
+
+_BLOCKS: dict[int, tuple[type[BasicBlock] | type[Bottleneck], tuple[int, ...]]] = {
+    18: (BasicBlock, (2, 2, 2, 2)),
+    50: (Bottleneck, (3, 4, 6, 3)),
+}
+
+
+class ResNet(nn.Module):
+    """Residual network without a classifier: images to 512 (depth 18) or 2048 (depth 50) features.
+
+    Example:
+        >>> backbone = ResNet(18, stem="cifar")
+        >>> backbone(torch.zeros(2, 3, 32, 32)).shape
+        torch.Size([2, 512])
+
+    Args:
+        depth: 18 or 50.
+        stem: `"imagenet"` (7×7 convolution of stride 2 and a max-pool) or `"cifar"` (3×3 of stride 1, no
+            pool).
+        in_channels: channels of the image.
+        generator: draws the weights: Kaiming-normal by fan-out, normalisation layers at the identity.
+
+    References:
+        He et al., Deep residual learning for image recognition, CVPR 2016.
+
+    """
+
+    def __init__(
+        self,
+        depth: int = 18,
+        *,
+        stem: str = "imagenet",
+        in_channels: int = 3,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        if depth not in _BLOCKS:
+            raise ValueError(f"`depth` must be one of {', '.join(map(str, _BLOCKS))}, got {depth!r}")
+        check_choice(stem, "stem", ("imagenet", "cifar"))
+        self.in_channels = check_count(in_channels, "in_channels")
+        block, counts = _BLOCKS[depth]
+        with weights_from(generator):
+            if stem == "imagenet":
+                first = [*_conv_norm(in_channels, 64, 7, 2), nn.ReLU(inplace=True)]
+                self.stem = nn.Sequential(*first, nn.MaxPool2d(3, stride=2, padding=1))
+            else:
+                self.stem = nn.Sequential(*_conv_norm(in_channels, 64, 3, 1), nn.ReLU(inplace=True))
+            stages: list[nn.Module] = []
+            n_in = 64
+            for stage, count in enumerate(counts):
+                width = 64 * 2**stage
+                blocks = []
+                for index in range(count):
+                    blocks.append(block(n_in, width, stride=2 if stage > 0 and index == 0 else 1))
+                    n_in = width * block.expansion
+                stages.append(nn.Sequential(*blocks))
+            self.stages = nn.Sequential(*stages)
+            for module in self.modules():
+                if isinstance(module, nn.Conv2d):
+                    nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+        self.out_features = n_in
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Turn images (N, in_channels, H, W) into features (N, out_features), averaged over positions."""
+        if x.ndim != 4 or x.shape[1] != self.in_channels:
+            raise ValueError(f"`x` must have shape (N, {self.in_channels}, H, W), got {tuple(x.shape)}")
+        features: Tensor = self.stages(self.stem(x))
+        return features.mean(dim=(2, 3))
+
+
+class ProjectedEncoder(nn.Module):
+    """A backbone, a projector that is thrown away after training, and an output head.
+
+    `encoder(x)` is what the loss sees, `encoder.backbone(x)` what a probe reads.
+
+    Example:
+        >>> encoder = ProjectedEncoder(nn.Linear(8, 4), nn.Linear(4, 2), head="sphere")
+        >>> encoder(torch.ones(3, 8)).shape, encoder.backbone(torch.ones(3, 8)).shape
+        (torch.Size([3, 2]), torch.Size([3, 4]))
+
+    Args:
+        backbone: any module from observations to features (N, k).
+        projector: any module from (N, k) to (N, d); `nn.Identity()` for none.
+        head: a module, or a name other than `"box"`, as in `build_head`.
+        out_features: d, needed for the head `"box"` only.
+
+    """
+
+    def __init__(
+        self,
+        backbone: nn.Module,
+        projector: nn.Module,
+        *,
+        head: str | nn.Module = "none",
+        out_features: int | None = None,
+    ) -> None:
+        super().__init__()
+        if head == "box" and out_features is None:
+            raise ValueError("`out_features` must be given for the head 'box', got None")
+        self.backbone = backbone
+        self.projector = projector
+        self.head = build_head(head, out_features or 1)
+        self.out_features = out_features
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Embed observations as (N, d)."""
+        embedding: Tensor = self.head(self.projector(self.backbone(x)))
+        return embedding
+
+
+def projector(
+    in_features: int = 512,
+    out_features: int = 256,
+    *,
+    hidden: int = 512,
+    generator: torch.Generator | None = None,
+) -> nn.Sequential:
+    """Build the projector of the image experiments: linear, ReLU, linear.
+
+    Example:
+        >>> projector()
+        Sequential(
+          (0): Linear(in_features=512, out_features=512, bias=True)
+          (1): ReLU()
+          (2): Linear(in_features=512, out_features=256, bias=True)
+        )
+
+    Args:
+        in_features: width of the backbone's features.
+        out_features: columns of the embedding.
+        hidden: width in between.
+        generator: draws the weights.
+
+    Returns:
+        The module, (N, in_features) to (N, out_features).
+
+    """
+    for name, value in (("in_features", in_features), ("out_features", out_features), ("hidden", hidden)):
+        check_count(value, name)
+    with weights_from(generator):
+        return nn.Sequential(nn.Linear(in_features, hidden), nn.ReLU(), nn.Linear(hidden, out_features))
+
+
+def resnet(
+    depth: int = 18,
+    *,
+    out_features: int | None = None,
+    stem: str = "imagenet",
+    in_channels: int = 3,
+    hidden: int = 512,
+    head: str | nn.Module = "none",
+    generator: torch.Generator | None = None,
+) -> ProjectedEncoder:
+    """Build a residual network with an optional projector and output head.
+
+    Example:
+        >>> encoder = resnet(18, stem="cifar", out_features=256, head="sphere")
+        >>> encoder(torch.zeros(2, 3, 32, 32)).shape
+        torch.Size([2, 256])
+
+    Args:
+        depth: 18 or 50.
+        out_features: columns of the embedding; None for no projector, the backbone's 512 or 2048 features.
+        stem: as in `ResNet`.
+        in_channels: channels of the image.
+        hidden: width inside the projector.
+        head: name or module, as in `build_head`.
+        generator: draws the weights.
+
+    Returns:
+        A `ProjectedEncoder`.
+
+    """
+    backbone = ResNet(depth, stem=stem, in_channels=in_channels, generator=generator)
+    width = backbone.out_features
+    if out_features is None:
+        return ProjectedEncoder(backbone, nn.Identity(), head=head, out_features=width)
+    last = projector(width, out_features, hidden=hidden, generator=generator)
+    return ProjectedEncoder(backbone, last, head=head, out_features=out_features)
+
+
+def _conv_norm(n_in: int, n_out: int, size: int, stride: int) -> tuple[nn.Conv2d, nn.BatchNorm2d]:
+    convolution = nn.Conv2d(n_in, n_out, size, stride=stride, padding=size // 2, bias=False)
+    return convolution, nn.BatchNorm2d(n_out)
+
+
+def _shortcut(n_in: int, n_out: int, stride: int) -> nn.Module:
+    """Pass the input on, through a 1×1 convolution where its shape changes."""
+    if n_in == n_out and stride == 1:
+        return nn.Identity()
+    return nn.Sequential(*_conv_norm(n_in, n_out, 1, stride))
