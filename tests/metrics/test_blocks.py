@@ -108,6 +108,7 @@ def test_units_of_the_latents(latents):
     score = block_orthogonality(latents * scale, latents, TRUTH, TRUTH)
     np.testing.assert_allclose(score.map * scale, np.eye(5), atol=1e-12)
     assert not score.flags
+    assert np.isfinite(block_orthogonality(latents * 1e-130, latents * 1e130, TRUTH, TRUTH).residual)
 
 
 def test_tensors_and_zero_concentration(latents):

@@ -50,6 +50,16 @@ def test_constant_and_duplicated(latents, score):
     assert nothing.per_dimension == (0.0, 0.0)
 
 
+@scores
+def test_latent_that_varies_in_one_half_only(latents, score):
+    z = latents.copy()
+    z[::2, 0], z[1::2, 1] = 0.5, 0.5
+    result = score(z, latents)
+    assert np.isfinite(result.per_dimension).all()
+    assert result.per_dimension[0] < 0.0  # learned from constant rows, scored on the others
+    assert result.constant_latents == (1,)  # of the rows that are scored
+
+
 def test_kernel_ridge_against_sklearn(latents):
     e = np.tanh(latents @ np.random.default_rng(2).normal(size=(5, 4)))
     scaler = StandardScaler().fit(e[::2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -131,12 +132,11 @@ def block_orthogonality(
         left, _, right = np.linalg.svd(linear_map[square])
         nearest[square] = left @ right
         inside[square] = True
-        per_block.append(float(np.linalg.norm(linear_map[square] - nearest[square]) / np.sqrt(len(block))))
-    energy = float((linear_map**2).sum())
+        per_block.append(_norm(linear_map[square] - nearest[square]) / math.sqrt(len(block)))
     return BlockOrthogonality(
-        residual=float(np.linalg.norm(linear_map - nearest) / np.sqrt(d)),
-        off_block_energy=float((linear_map[~inside] ** 2).sum()) / energy if energy > 0 else 0.0,
-        within_block_deviation=float(np.linalg.norm((linear_map - nearest)[inside]) / np.sqrt(d)),
+        residual=_norm(linear_map - nearest) / math.sqrt(d),
+        off_block_energy=(_norm(linear_map[~inside]) / (_norm(linear_map) or 1.0)) ** 2,
+        within_block_deviation=_norm((linear_map - nearest)[inside]) / math.sqrt(d),
         per_block=tuple(per_block),
         blocks=tuple(tuple(block) for block in blocks),
         matching=tuple(int(index) for index in matching),
@@ -144,6 +144,12 @@ def block_orthogonality(
         map=linear_map,
         flags=tuple(flags),
     )
+
+
+def _norm(entries: Matrix) -> float:
+    """Root of the sum of squares, none of which can overflow."""
+    largest = float(np.abs(entries).max(initial=0.0))
+    return largest * float(np.sqrt(((entries / largest) ** 2).sum())) if largest > 0 else 0.0
 
 
 def _group(

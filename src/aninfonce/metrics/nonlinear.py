@@ -91,10 +91,11 @@ def kernel_ridge_r2(
             predicted[tile, chosen] = _gaussian(inputs[test[tile]], inputs[train], g) @ weights
 
     return _score(
-        targets[test],
-        predicted,
-        z[test],
+        z,
         e,
+        predicted,
+        train,
+        test,
         groups,
         latents,
         embeddings,
@@ -152,10 +153,11 @@ def mlp_r2(
     with torch.no_grad():
         predicted = np.concatenate([network(tile).double().numpy() for tile in torch.split(x[test], _TILE)])
     return _score(
-        targets[test],
-        predicted,
-        z[test],
+        z,
         e,
+        predicted,
+        train,
+        test,
         groups,
         latents,
         embeddings,
@@ -248,10 +250,11 @@ def _train_network(
 
 
 def _score(
-    truth: Matrix,
+    z: Matrix,
+    e: Matrix,
     predicted: Matrix,
-    scored_latents: Matrix,
-    scaled_embeddings: Matrix,
+    train: _Rows,
+    test: _Rows,
     groups: dict[str, list[int]],
     latents: Array,
     embeddings: Array,
@@ -259,15 +262,19 @@ def _score(
     protocol: str,
     settings: dict[str, tuple[float, ...]],
 ) -> R2Score:
-    constant_e = constant_columns(scaled_embeddings, resolution(embeddings))
+    """Score standardised predictions of the test rows in the units of the scaled latents."""
+    mean, inverse_scale, unlearnable = standardization(z[train], resolution(latents))
+    # A latent that did not vary in training is predicted by its mean, whatever it does later.
+    deviation = np.where(unlearnable, 0.0, 1.0 / np.where(unlearnable, 1.0, inverse_scale))
+    constant_e = constant_columns(e, resolution(embeddings))
     flags = []
     if constant_e.any():
         flags.append(f"constant embedding dimensions {list(indices_of(constant_e))}")
     return score_predictions(
-        truth,
-        predicted,
+        z[test],
+        predicted * deviation + mean,
         groups,
-        constant_columns(scored_latents, resolution(latents)),
+        np.ptp(z[test], axis=0) <= 4 * resolution(latents),
         protocol=protocol,
         rank_deficient=bool(constant_e.any()),
         flags=flags,
