@@ -64,7 +64,7 @@ def check_vector(
     check_finite(value, name)
     if minimum is not None and bool((value < minimum).any()):
         raise ValueError(
-            f"`{name}` must be at least {minimum:g} everywhere, got a smallest entry of {float(value.min()):g}"
+            f"`{name}` must be at least {minimum:g} everywhere, got an entry of {float(value.min()):g}"
         )
     return value
 
@@ -77,9 +77,9 @@ def check_finite(value: Tensor, name: str) -> Tensor:
         return value
     bad = ~torch.isfinite(value)
     if bool(bad.any()):
-        rows = int(bad.reshape(len(value), -1).any(dim=1).sum()) if value.ndim else 1
+        rows = bad.reshape(len(bad) if bad.ndim else 1, -1).any(dim=1)
         raise ValueError(
-            f"`{name}` must be finite, got NaN or infinity in {rows} of {len(value) if value.ndim else 1} row(s)"
+            f"`{name}` must be finite, got NaN or infinity in {int(rows.sum())} of {len(rows)} row(s)"
         )
     return value
 
