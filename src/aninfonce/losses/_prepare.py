@@ -17,14 +17,17 @@ _BLOCK = 32
 
 def check_views(z0: Tensor, z1: Tensor) -> None:
     """Require two finite (N, d) tensors on one device."""
+    if isinstance(z0, Tensor) and isinstance(z1, Tensor):
+        check_same_device(z0=z0, z1=z1)
     check_matrix(z0, "z0")
     check_matrix(z1, "z1", rows=z0.shape[0], columns=z0.shape[1])
-    check_same_device(z0=z0, z1=z1)
 
 
 def check_negatives(negatives: Tensor, z0: Tensor, log_ratio: Tensor | None) -> None:
     """Require (N, K, d) or (M, d) negatives, and ratios (N, K) or (M,) that fit them."""
     n, d = z0.shape
+    if isinstance(negatives, Tensor):
+        check_same_device(z0=z0, negatives=negatives, negatives_log_ratio=log_ratio)
     if isinstance(negatives, Tensor) and negatives.ndim == 3:
         if not negatives.is_floating_point() or negatives.shape[0] != n or negatives.shape[2] != d:
             raise ValueError(
@@ -34,7 +37,6 @@ def check_negatives(negatives: Tensor, z0: Tensor, log_ratio: Tensor | None) -> 
         check_finite(negatives, "negatives")
     else:
         check_matrix(negatives, "negatives", columns=d, min_rows=0)
-    check_same_device(z0=z0, negatives=negatives, negatives_log_ratio=log_ratio)
     if log_ratio is None:
         return
     if log_ratio.shape != negatives.shape[:-1]:

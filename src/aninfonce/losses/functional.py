@@ -169,7 +169,8 @@ def info_nce_components(
             " call the loss once for each direction instead of `symmetric=True`"
         )
     shard = find_shard(len(z0), z0.device, gather_distributed)
-    _check_any_negative(candidates, shard, negatives)
+    pool = _find_pool(negatives, shard)
+    _check_any_negative(candidates, shard, pool)
     with full_precision(z0.device):
         view0, view1 = to_working(z0, normalize), to_working(z1, normalize)
         dtype = torch.promote_types(view0.dtype, view1.dtype)
@@ -201,6 +202,7 @@ def info_nce_components(
                 log_ratio=negatives_log_ratio,
                 weight=weight.get(reduction),
                 shard=shard,
+                pool=pool,
             )
             for anchors, positives, in_batch, beta in directions
         ]
@@ -211,13 +213,19 @@ def info_nce_components(
         )
 
 
-def _check_any_negative(candidates: Candidates, shard: Shard, negatives: Tensor | None) -> None:
-    given = 0 if negatives is None else negatives.shape[-2]
+def _find_pool(negatives: Tensor | None, shard: Shard) -> Shard:
+    """Where the given negatives lie: shared ones are gathered, those of an anchor stay with it."""
+    if negatives is None or negatives.ndim == 3:
+        return Shard((0 if negatives is None else negatives.shape[1],), 0)
+    return find_shard(len(negatives), negatives.device, gather_distributed=shard.processes > 1)
+
+
+def _check_any_negative(candidates: Candidates, shard: Shard, pool: Shard) -> None:
     in_batch = 0 if candidates == "none" else shard.total - 1
-    if given + in_batch == 0:
+    if pool.total + in_batch == 0:
         raise ValueError(
             f"no anchor has a negative: got {shard.total} pair(s) with `candidates={candidates!r}` and"
-            f" {given} `negatives`; give at least 2 pairs or some negatives"
+            f" {pool.total} `negatives`; give at least 2 pairs or some negatives"
         )
 
 
@@ -234,6 +242,7 @@ def _one_direction(
     log_ratio: Tensor | None,
     weight: float | None,
     shard: Shard,
+    pool: Shard,
 ) -> tuple[Tensor, Tensor]:
     """Alignment and uniformity for one choice of anchors, weighted and summed if a weight is given."""
     n, d = anchors.shape
@@ -245,7 +254,6 @@ def _one_direction(
     shared, shared_bias = torch.cat([*in_batch, anchors[:0]]), anchors.new_zeros(sum(map(len, in_batch)))
     if negatives is not None and per_anchor is None:
         ratio = anchors.new_zeros(len(negatives)) if log_ratio is None else log_ratio.to(anchors.dtype)
-        pool = find_shard(len(negatives), anchors.device, gather_distributed=shard.processes > 1)
         shared = torch.cat([shared, gather_rows(negatives, pool)])
         shared_bias = torch.cat([shared_bias, -gather_rows(ratio, pool)])
 
