@@ -31,8 +31,8 @@ class ApproximateFisherBingham(Conditional):
 
     def __init__(self, loc: Tensor, concentration: Tensor, tolerance: float = 0.1) -> None:
         self.loc = Sphere(loc.shape[-1] if loc.ndim else 0).check(loc, "loc")
-        check_vector(concentration, "concentration", length=loc.shape[1], minimum=0)
         check_same_device(loc=loc, concentration=concentration)
+        check_vector(concentration, "concentration", length=loc.shape[1], minimum=0)
         if not bool((concentration > 0).all()):
             raise ValueError("`concentration` must be positive everywhere for this sampler, got a zero entry")
         self.concentration = concentration.to(loc.dtype)

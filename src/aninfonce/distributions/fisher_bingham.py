@@ -40,8 +40,8 @@ class FisherBingham(Conditional):
         self.loc = Sphere(loc.shape[-1] if loc.ndim else 0).check(loc, "loc")
         if loc.dtype not in (torch.float32, torch.float64):
             raise ValueError(f"`loc` must be float32 or float64, got {loc.dtype}")
-        check_vector(concentration, "concentration", length=loc.shape[1], minimum=0)
         check_same_device(loc=loc, concentration=concentration)
+        check_vector(concentration, "concentration", length=loc.shape[1], minimum=0)
         self.concentration = concentration.to(loc.dtype)
         self._is_uniform = not bool(concentration.any())
 
@@ -61,8 +61,9 @@ class FisherBingham(Conditional):
 
         Args:
             method: "contour" integrates through the saddlepoint, exact to rounding; "saddlepoint" is
-                the second-order approximation, faster, with a relative error of the integral of
-                2e-4 at d = 10 that falls with d (some per cent at d = 3).
+                the second-order approximation, faster, with a relative error of the integral
+                below 1 % at d = 10 that falls with d (some per cent at d = 3).
+
         """
         check_choice(method, "method", ("contour", "saddlepoint"))
         anchor_term = 0.5 * (self.loc.double().square() @ self.concentration.double())
