@@ -38,6 +38,10 @@ class ApproximateFisherBingham(Conditional):
         self.concentration = concentration.to(loc.dtype)
         self.tolerance = tolerance
 
+    def log_kernel(self, x: Tensor) -> Tensor:
+        """−½(x−z)ᵀΛ(x−z) for `x` (..., N, d): the kernel it is meant, and fails, to follow."""
+        return -0.5 * ((x - self.loc).square() * self.concentration).sum(dim=-1)
+
     def sample(self, generator: Generator | None = None) -> Tensor:
         """Draw one point around each row of `loc`: a tensor (N, d)."""
         spread = self.concentration.rsqrt()

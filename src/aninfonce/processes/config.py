@@ -1,0 +1,187 @@
+"""A process as data: validated settings that build one, from Python, JSON or YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Literal
+
+import torch
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
+from torch import Tensor
+
+from aninfonce.distributions import (
+    ApproximateFisherBingham,
+    Conditional,
+    FisherBingham,
+    GeneralizedNormal,
+    Laplace,
+    Normal,
+    Projected,
+    Truncated,
+    Uniform,
+    VonMisesFisher,
+)
+from aninfonce.mixing import Identity, InvertibleMLP, Mixing
+from aninfonce.processes.process import Centred, DataGeneratingProcess, HardNegatives, Marginal
+from aninfonce.spaces import Box, Euclidean, Space, Sphere
+
+
+class Settings(BaseModel):
+    """Base of all settings: unknown names are errors, nothing changes after validation."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Anisotropic(Settings):
+    """p(z⁺|z) ∝ exp(−½ΔᵀΛΔ) on the sphere; one number for all latents or one each."""
+
+    kind: Literal["fisher-bingham", "approximate-fisher-bingham"] = "fisher-bingham"
+    concentration: NonNegativeFloat | tuple[NonNegativeFloat, ...]
+
+    def build(self, loc: Tensor, space: Space) -> Conditional:
+        """Place the law at anchors `loc` (N, d)."""
+        family = FisherBingham if self.kind == "fisher-bingham" else ApproximateFisherBingham
+        return family(loc, _diagonal(self.concentration, loc))
+
+
+class Isotropic(Settings):
+    """Von Mises–Fisher on the sphere."""
+
+    kind: Literal["vmf"] = "vmf"
+    concentration: NonNegativeFloat
+
+    def build(self, loc: Tensor, space: Space) -> Conditional:
+        """Place the law at anchors `loc` (N, d)."""
+        return VonMisesFisher(loc, self.concentration)
+
+
+class Noise(Settings):
+    """Independent noise of the given scale: free in Rᵈ, truncated to a box, projected to a sphere."""
+
+    kind: Literal["normal", "laplace", "generalized-normal"]
+    scale: PositiveFloat
+    shape: PositiveFloat | None = None
+
+    @model_validator(mode="after")
+    def _shape_goes_with_its_family(self) -> Noise:
+        if (self.kind == "generalized-normal") != (self.shape is not None):
+            raise ValueError(
+                f"`shape` belongs to 'generalized-normal' alone, got shape={self.shape} for {self.kind!r}"
+            )
+        return self
+
+    def build(self, loc: Tensor, space: Space) -> Conditional:
+        """Place the law at anchors `loc` (N, d)."""
+        if self.shape is not None:
+            base = GeneralizedNormal(loc, self.scale, self.shape)
+        else:
+            base = Normal(loc, self.scale) if self.kind == "normal" else Laplace(loc, self.scale)
+        if isinstance(space, Sphere):
+            return Projected(base, space)
+        return Truncated(base, space) if isinstance(space, Box) else base
+
+
+Law = Annotated[Anisotropic | Isotropic | Noise, Field(discriminator="kind")]
+
+
+class Negatives(Settings):
+    """Hard negatives around each anchor."""
+
+    law: Law
+    count: PositiveInt = 1
+
+
+class ProcessSettings(Settings):
+    """Everything that defines a data generating process but its seed.
+
+    >>> settings = ProcessSettings(
+    ...     space="sphere", dim=4, conditional={"kind": "fisher-bingham", "concentration": (5, 5, 25, 25)}
+    ... )
+    >>> settings.build(seed=0).partitions()
+    {'style': (0, 1), 'content': (2, 3)}
+
+    Attributes:
+        space: "sphere" (unit), "box" ([0, 1]ᵈ) or "unbounded".
+        dim: number of latents.
+        marginal: "uniform", or a law placed at e₁ (sphere) or the origin (unbounded).
+        conditional: what changes within a pair.
+        negatives: hard negatives, if any.
+        mixing: "mlp" as in the papers, or "identity".
+        layers: linear layers of the mixing.
+        candidates: matrices drawn for each of its layers.
+
+    """
+
+    space: Literal["sphere", "box", "unbounded"]
+    dim: Annotated[int, Field(ge=2)]
+    marginal: Literal["uniform"] | Law = "uniform"
+    conditional: Law
+    negatives: Negatives | None = None
+    mixing: Literal["mlp", "identity"] = "mlp"
+    layers: PositiveInt = 3
+    candidates: PositiveInt = 25_000
+
+    @model_validator(mode="after")
+    def _laws_fit_the_space(self) -> ProcessSettings:
+        laws = [("conditional", self.conditional)]
+        if self.marginal != "uniform":
+            laws.append(("marginal", self.marginal))
+        elif self.space == "unbounded":
+            raise ValueError("`marginal` must be a law such as 'normal' on an unbounded space, got 'uniform'")
+        if self.negatives is not None:
+            laws.append(("negatives", self.negatives.law))
+        for name, law in laws:
+            if isinstance(law, Anisotropic | Isotropic) and self.space != "sphere":
+                raise ValueError(f"`{name}` {law.kind!r} lives on the sphere, got space {self.space!r}")
+            if isinstance(law, Anisotropic) and isinstance(law.concentration, tuple):
+                size = len(law.concentration)
+                if size != self.dim:
+                    raise ValueError(
+                        f"`{name}` must have {self.dim} concentrations, one per latent, got {size}"
+                    )
+        return self
+
+    def build(self, seed: int = 0, mixing: Mixing | None = None) -> DataGeneratingProcess:
+        """Make the process; `seed` draws the mixing, unless a `mixing` to share is given."""
+        space = self._build_space()
+        return DataGeneratingProcess(
+            space,
+            self._build_marginal(space),
+            partial(self.conditional.build, space=space),
+            mixing if mixing is not None else self._build_mixing(seed),
+            None
+            if self.negatives is None
+            else HardNegatives(partial(self.negatives.law.build, space=space), self.negatives.count),
+        )
+
+    def _build_space(self) -> Space:
+        kinds: dict[str, type[Space]] = {"sphere": Sphere, "box": Box, "unbounded": Euclidean}
+        return kinds[self.space](self.dim)
+
+    def _build_marginal(self, space: Space) -> Marginal:
+        if self.marginal == "uniform":
+            return Uniform(space)
+        centre = torch.zeros(self.dim)
+        if isinstance(space, Sphere):
+            centre[0] = 1.0
+        return Centred(partial(self.marginal.build, space=space), centre)
+
+    def _build_mixing(self, seed: int) -> Mixing:
+        if self.mixing == "identity":
+            return Identity()
+        generator = torch.Generator().manual_seed(seed)
+        return InvertibleMLP(self.dim, self.layers, candidates=self.candidates, generator=generator)
+
+
+def _diagonal(concentration: float | Sequence[float], like: Tensor) -> Tensor:
+    """Return the diagonal of Λ (d,) with the device and dtype of `like` (N, d)."""
+    return torch.as_tensor(concentration, dtype=like.dtype, device=like.device).expand(like.shape[1])
