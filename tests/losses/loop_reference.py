@@ -39,7 +39,6 @@ def info_nce_rows(
     candidates="anchors",
     normalize=False,
     potentials=(no_potential, no_potential),
-    log_ratio=None,
 ):
     """(alignment, uniformity) of every anchor; `negatives` is (N, K, d) or (M, d) as nested lists."""
     if normalize:
@@ -48,15 +47,13 @@ def info_nce_rows(
             negatives = [[unit(a) for a in row] for row in negatives]
         elif negatives is not None:
             negatives = [unit(a) for a in negatives]
-    rows = _one_direction(z0, z1, negatives, similarity, temperature, candidates, potentials[0], log_ratio)
+    rows = _one_direction(z0, z1, negatives, similarity, temperature, candidates, potentials[0])
     if symmetric:
-        rows += _one_direction(
-            z1, z0, negatives, similarity, temperature, candidates, potentials[1], log_ratio
-        )
+        rows += _one_direction(z1, z0, negatives, similarity, temperature, candidates, potentials[1])
     return rows
 
 
-def _one_direction(anchors, positives, negatives, similarity, temperature, candidates, potential, log_ratio):
+def _one_direction(anchors, positives, negatives, similarity, temperature, candidates, potential):
     rows = []
     for i, anchor in enumerate(anchors):
         positive = similarity(anchor, positives[i]) / temperature + potential(positives[i])
@@ -70,13 +67,38 @@ def _one_direction(anchors, positives, negatives, similarity, temperature, candi
                 logits.append(similarity(anchor, positives[j]) / temperature + potential(positives[j]))
         if negatives is not None:
             per_anchor = isinstance(negatives[0][0], list)
-            for k, negative in enumerate(negatives[i] if per_anchor else negatives):
+            for negative in negatives[i] if per_anchor else negatives:
                 logit = similarity(anchor, negative) / temperature + potential(negative)
-                if log_ratio is not None:
-                    logit -= log_ratio[i][k] if per_anchor else log_ratio[k]
                 logits.append(logit)
         largest = max(logits)
         rows.append((-positive, largest + math.log(sum(math.exp(v - largest) for v in logits))))
+    return rows
+
+
+def mixed_rows(z0, z1, negatives, of_negatives, of_positives, candidates):
+    """Loss of every anchor for negatives of known density ratio: the positive may sit in any place."""
+    rows = []
+    for i, anchor in enumerate(z0):
+        ordinary = []
+        for j in range(len(z0)):
+            if candidates in ("anchors", "both") and j != i:
+                ordinary.append(dot(anchor, z0[j]))
+            if candidates in ("positives", "both") and j != i:
+                ordinary.append(dot(anchor, z1[j]))
+        per_anchor = isinstance(negatives[0][0], list)
+        mine, ratio = (negatives[i], of_negatives[i]) if per_anchor else (negatives, of_negatives)
+        hard = [dot(anchor, x) - r for x, r in zip(mine, ratio, strict=True)]
+        positive = dot(anchor, z1[i])
+        moved = positive - of_positives[i]
+        m, k = len(ordinary), len(hard)
+        if m == 0:
+            rows.append(-moved + math.log(sum(map(math.exp, [moved, *hard]))))
+            continue
+        sum_ordinary = sum(map(math.exp, ordinary))
+        in_ordinary = -positive + math.log(math.exp(positive) + sum_ordinary + sum(map(math.exp, hard)))
+        sum_hard = sum(map(math.exp, hard[:-1]))
+        in_hard = -moved + math.log(math.exp(moved) + sum_ordinary * (m + 1) / m + sum_hard)
+        rows.append(((m + 1) * in_ordinary + k * in_hard) / (m + 1 + k))
     return rows
 
 

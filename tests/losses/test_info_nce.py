@@ -110,14 +110,26 @@ def test_potential_and_normalisation_equal_loops(candidates, symmetric):
     assert value.item() == pytest.approx(loops.mean(a + u for a, u in expected), abs=1e-12)
 
 
+@pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("shared", [False, True])
-def test_log_ratio_equals_loops(shared):
+@pytest.mark.parametrize("candidates", ["anchors", "positives", "both", "none"])
+def test_log_ratio_equals_loops(candidates, shared, count):
     z0, z1 = views()
-    negatives = draw(M, D, seed=4) if shared else draw(N, K, D, seed=3)
-    ratio = draw(*negatives.shape[:-1], seed=5)
-    expected = loops.info_nce_rows(z0.tolist(), z1.tolist(), negatives.tolist(), log_ratio=ratio.tolist())
-    value = info_nce(z0, z1, negatives, negatives_log_ratio=ratio)
-    assert value.item() == pytest.approx(loops.mean(a + u for a, u in expected), abs=1e-12)
+    negatives = draw(count, D, seed=4) if shared else draw(N, count, D, seed=3)
+    of_negatives, of_positives = draw(*negatives.shape[:-1], seed=5), draw(N, seed=6)
+    expected = loops.mixed_rows(
+        *(t.tolist() for t in (z0, z1, negatives, of_negatives, of_positives)), candidates
+    )
+    options = {
+        "candidates": candidates,
+        "negatives_log_ratio": of_negatives,
+        "positives_log_ratio": of_positives,
+    }
+    rows = info_nce(z0, z1, negatives, **options, reduction="none")
+    torch.testing.assert_close(rows, torch.tensor(expected, dtype=torch.float64))
+    assert info_nce(z0, z1, negatives, **options).item() == pytest.approx(loops.mean(expected), abs=1e-12)
+    leaves = tuple(t.requires_grad_() for t in (z0, z1, negatives))
+    assert torch.autograd.gradcheck(lambda a, b, c: info_nce(a, b, c, **options), leaves, fast_mode=True)
 
 
 @pytest.mark.parametrize(("candidates", "reduction"), [(c, "mean") for c in CANDIDATES] + [("both", "none")])

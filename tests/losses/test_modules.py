@@ -32,6 +32,11 @@ def by_loops(z0, z1, **options):
     return pytest.approx(loops.mean(a + u for a, u in rows), abs=1e-7)
 
 
+def ratio_loss(z0, z1, negatives, ratio, **options):
+    options |= {"negatives_log_ratio": ratio, "positives_log_ratio": z0[:, 0]}
+    return info_nce(z0, z1, negatives, **options)
+
+
 def test_defaults_equal_loops():
     z0, z1 = views()
     ones = loops.anisotropic([1.0] * D)
@@ -217,12 +222,11 @@ def test_hard_negatives_reach_the_function():
         (lambda a, b: info_nce(a, b, b.to("meta")), "`negatives` on meta"),
         (lambda a, b: info_nce(a, None), "`z1` must be a floating-point tensor"),
         (lambda a, b: info_nce(a, b, b[:, :1]), r"`negatives` must have shape \(N, 3\), got \(6, 1\)"),
-        (
-            lambda a, b: info_nce(a, b, b, negatives_log_ratio=b),
-            r"`negatives_log_ratio` must have shape \(6,\)",
-        ),
-        (lambda a, b: info_nce(a, b, negatives_log_ratio=b[:, 0]), "needs `negatives`"),
-        (lambda a, b: info_nce(a, b, b, negatives_log_ratio=b[:, 0], symmetric=True), "one direction"),
+        (lambda a, b: ratio_loss(a, b, b, b), r"`negatives_log_ratio` must have shape \(6,\)"),
+        (lambda a, b: ratio_loss(a, b, b, b[:, 0] * torch.inf), "`negatives_log_ratio` must be finite"),
+        (lambda a, b: ratio_loss(a, b, None, b[:, 0]), "go together, and with `negatives`"),
+        (lambda a, b: info_nce(a, b, b, negatives_log_ratio=b[:, 0]), "go together"),
+        (lambda a, b: ratio_loss(a, b, b, b[:, 0], symmetric=True), "once for each direction"),
         (lambda a, b: info_nce(a, b, candidates="all"), "`candidates` must be one of"),
         (lambda a, b: info_nce(a, b, reduction="max"), "`reduction` must be one of"),
         (lambda a, b: info_nce(a, b, potential=lambda z: z), r"`potential` must map \(12, 3\) to \(12,\)"),

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from aninfonce._validation import check_finite, check_matrix, check_number, check_same_device, describe
+from aninfonce._validation import (
+    check_finite,
+    check_matrix,
+    check_number,
+    check_same_device,
+    check_vector,
+    describe,
+)
 from aninfonce.similarities import Similarity
 
 # A similarity without `pair` is asked for small blocks whose diagonal is kept.
@@ -23,11 +31,11 @@ def check_views(z0: Tensor, z1: Tensor) -> None:
     check_matrix(z1, "z1", rows=z0.shape[0], columns=z0.shape[1])
 
 
-def check_negatives(negatives: Tensor, z0: Tensor, log_ratio: Tensor | None) -> None:
-    """Require (N, K, d) or (M, d) negatives, and ratios (N, K) or (M,) that fit them."""
+def check_negatives(negatives: Tensor, z0: Tensor) -> None:
+    """Require (N, K, d) or (M, d) negatives."""
     n, d = z0.shape
     if isinstance(negatives, Tensor):
-        check_same_device(z0=z0, negatives=negatives, negatives_log_ratio=log_ratio)
+        check_same_device(z0=z0, negatives=negatives)
     if isinstance(negatives, Tensor) and negatives.ndim == 3:
         if not negatives.is_floating_point() or negatives.shape[0] != n or negatives.shape[2] != d:
             raise ValueError(
@@ -37,14 +45,43 @@ def check_negatives(negatives: Tensor, z0: Tensor, log_ratio: Tensor | None) -> 
         check_finite(negatives, "negatives")
     else:
         check_matrix(negatives, "negatives", columns=d, min_rows=0)
-    if log_ratio is None:
-        return
-    if log_ratio.shape != negatives.shape[:-1]:
+
+
+class Ratios(NamedTuple):
+    """Log-ratio of the hard negatives' density to that of the others."""
+
+    negatives: Tensor
+    """At the hard negatives, (N, K) or (M,)."""
+    positives: Tensor
+    """At the positives, (N,)."""
+
+
+def check_ratios(
+    negatives: Tensor | None,
+    of_negatives: Tensor | None,
+    of_positives: Tensor | None,
+    z0: Tensor,
+    symmetric: bool,
+) -> Ratios | None:
+    """Require both ratios or none, of the right shapes."""
+    if of_negatives is None and of_positives is None:
+        return None
+    if of_negatives is None or of_positives is None or negatives is None or negatives.shape[-2] == 0:
+        raise ValueError("`negatives_log_ratio` and `positives_log_ratio` go together, and with `negatives`")
+    if symmetric:
+        raise ValueError(
+            "`negatives_log_ratio` belongs to the anchors z0: call the loss once for each direction"
+            " instead of `symmetric=True`"
+        )
+    check_same_device(z0=z0, negatives_log_ratio=of_negatives, positives_log_ratio=of_positives)
+    check_vector(of_positives, "positives_log_ratio", length=len(z0))
+    if of_negatives.shape != negatives.shape[:-1]:
         raise ValueError(
             f"`negatives_log_ratio` must have shape {tuple(negatives.shape[:-1])} for `negatives` of"
-            f" shape {tuple(negatives.shape)}, got {describe(log_ratio)}"
+            f" shape {tuple(negatives.shape)}, got {describe(of_negatives)}"
         )
-    check_finite(log_ratio, "negatives_log_ratio")
+    check_finite(of_negatives, "negatives_log_ratio")
+    return Ratios(of_negatives, of_positives)
 
 
 def inverse_temperature(temperature: float | Tensor, like: Tensor) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import torch
@@ -12,20 +11,18 @@ from aninfonce._validation import check_choice
 from aninfonce.losses._prepare import (
     Potential,
     check_negatives,
+    check_ratios,
     check_views,
     full_precision,
     inverse_temperature,
-    pair_similarity,
-    potential_values,
     to_working,
 )
+from aninfonce.losses.direction import SimilarityFunction, one_direction
 from aninfonce.losses.gather import Shard, find_shard, gather_rows, global_value
-from aninfonce.losses.lse import candidate_lse
 from aninfonce.similarities import Dot
 
 Candidates = Literal["anchors", "anchors+self", "positives", "both", "none"]
 Reduction = Literal["mean", "sum", "none"]
-SimilarityFunction = Callable[[Tensor, Tensor], Tensor]
 
 CANDIDATES = ("anchors", "anchors+self", "positives", "both", "none")
 REDUCTIONS = ("mean", "sum", "none")
@@ -52,6 +49,7 @@ def info_nce(
     normalize: bool = False,
     potential: Potential | tuple[Potential, Potential] | None = None,
     negatives_log_ratio: Tensor | None = None,
+    positives_log_ratio: Tensor | None = None,
     reduction: Reduction = "mean",
     gather_distributed: bool = False,
 ) -> Tensor:
@@ -98,9 +96,10 @@ def info_nce(
             lives on the sphere; the modules say what they do.
         potential: β, from (n, d) to (n,), added to the logit of each candidate. It absorbs a density of
             the candidates that is not uniform. A pair holds one for each direction.
-        negatives_log_ratio: log of the density that `negatives` were drawn from over that of the
-            in-batch ones, (N, K) or (M,), subtracted from their logits. Hard negatives then stand in
-            for as many ordinary ones as they are worth, and the optimum stays that of ordinary ones.
+        negatives_log_ratio: For hard negatives, log of the density that they were drawn from over that of
+            the in-batch ones, at each of them: (N, K) or (M,). With it the optimum stays what it is
+            without hard negatives, instead of moving to the ratio of the positives' density to theirs.
+        positives_log_ratio: The same ratio at each positive, (N,); goes with `negatives_log_ratio`.
         reduction: "mean", "sum", or "none" for (N,) or, if symmetric, (2N,) with the second view last.
         gather_distributed: Use the embeddings of all processes as candidates. "mean" and "sum" then
             give the value of the whole batch on every process, and gradients that become those of the
@@ -126,6 +125,7 @@ def info_nce(
         normalize=normalize,
         potential=potential,
         negatives_log_ratio=negatives_log_ratio,
+        positives_log_ratio=positives_log_ratio,
         reduction=reduction,
         gather_distributed=gather_distributed,
     )
@@ -144,6 +144,7 @@ def info_nce_components(
     normalize: bool = False,
     potential: Potential | tuple[Potential, Potential] | None = None,
     negatives_log_ratio: Tensor | None = None,
+    positives_log_ratio: Tensor | None = None,
     reduction: Reduction = "mean",
     gather_distributed: bool = False,
 ) -> Components:
@@ -162,12 +163,8 @@ def info_nce_components(
     check_choice(candidates, "candidates", CANDIDATES)
     check_choice(reduction, "reduction", REDUCTIONS)
     if negatives is not None:
-        check_negatives(negatives, z0, negatives_log_ratio)
-    if negatives_log_ratio is not None and (negatives is None or symmetric):
-        raise ValueError(
-            "`negatives_log_ratio` needs `negatives`, and one direction: it belongs to the anchors z0, so"
-            " call the loss once for each direction instead of `symmetric=True`"
-        )
+        check_negatives(negatives, z0)
+    ratios = check_ratios(negatives, negatives_log_ratio, positives_log_ratio, z0, symmetric)
     shard = find_shard(len(z0), z0.device, gather_distributed)
     pool = _find_pool(negatives, shard)
     _check_any_negative(candidates, shard, pool)
@@ -190,7 +187,7 @@ def info_nce_components(
         # A process's own rows, weighted such that averaging over processes gives the whole batch.
         weight = {"mean": shard.processes / (shard.total * len(directions)), "sum": float(shard.processes)}
         terms = [
-            _one_direction(
+            one_direction(
                 anchors,
                 positives,
                 in_batch,
@@ -199,7 +196,7 @@ def info_nce_components(
                 scale=inverse_temperature(temperature, view0),
                 exclude_self=candidates != "anchors+self",
                 potential=beta,
-                log_ratio=negatives_log_ratio,
+                ratios=ratios,
                 weight=weight.get(reduction),
                 shard=shard,
                 pool=pool,
@@ -227,53 +224,3 @@ def _check_any_negative(candidates: Candidates, shard: Shard, pool: Shard) -> No
             f"no anchor has a negative: got {shard.total} pair(s) with `candidates={candidates!r}` and"
             f" {pool.total} `negatives`; give at least 2 pairs or some negatives"
         )
-
-
-def _one_direction(
-    anchors: Tensor,
-    positives: Tensor,
-    in_batch: list[Tensor],
-    negatives: Tensor | None,
-    *,
-    similarity: SimilarityFunction,
-    scale: Tensor,
-    exclude_self: bool,
-    potential: Potential | None,
-    log_ratio: Tensor | None,
-    weight: float | None,
-    shard: Shard,
-    pool: Shard,
-) -> tuple[Tensor, Tensor]:
-    """Alignment and uniformity for one choice of anchors, weighted and summed if a weight is given."""
-    n, d = anchors.shape
-    # The positive is a logit of its own, and no anchor is its own negative (but in cl-ica's counting).
-    blocks = len(in_batch) if exclude_self else 0
-    excluded = [block * shard.total + shard.start for block in range(blocks)]
-
-    per_anchor = negatives if negatives is not None and negatives.ndim == 3 else None
-    shared, shared_bias = torch.cat([*in_batch, anchors[:0]]), anchors.new_zeros(sum(map(len, in_batch)))
-    if negatives is not None and per_anchor is None:
-        ratio = anchors.new_zeros(len(negatives)) if log_ratio is None else log_ratio.to(anchors.dtype)
-        shared = torch.cat([shared, gather_rows(negatives, pool)])
-        shared_bias = torch.cat([shared_bias, -gather_rows(ratio, pool)])
-
-    extra = pair_similarity(similarity, anchors, positives)[:, None] * scale
-    own = [positives]
-    if per_anchor is not None:
-        rows = anchors[:, None].expand_as(per_anchor).reshape(-1, d)
-        own.append(per_anchor.reshape(-1, d))
-        hard = pair_similarity(similarity, rows, own[-1]).reshape(n, -1) * scale
-        extra = torch.cat([extra, hard if log_ratio is None else hard - log_ratio.to(hard.dtype)], dim=1)
-    if potential is not None:
-        # One call, so that a potential with batch statistics or dropout is the same for all.
-        beta = potential_values(potential, torch.cat([shared, *own]))
-        beta_shared, *beta_own = torch.split(beta, [len(shared), *map(len, own)])
-        shared_bias = shared_bias + beta_shared
-        extra = extra + torch.cat([part.reshape(n, -1) for part in beta_own], dim=1)
-
-    weights = None if weight is None else anchors.new_full((n,), weight)
-    uniformity = candidate_lse(
-        similarity, scale, anchors, shared, shared_bias, extra, excluded=excluded, weights=weights
-    )
-    alignment = -extra[:, 0]
-    return alignment if weight is None else alignment.sum() * weight, uniformity

@@ -105,6 +105,7 @@ class InfoNCE(nn.Module):
         negatives: Tensor | None = None,
         *,
         negatives_log_ratio: Tensor | None = None,
+        positives_log_ratio: Tensor | None = None,
     ) -> Tensor:
         """Compute the loss.
 
@@ -113,12 +114,19 @@ class InfoNCE(nn.Module):
             z1: Positives, (N, d).
             negatives: Further negatives, (N, K, d) for each anchor or (M, d) shared.
             negatives_log_ratio: Log-density ratio of hard negatives, (N, K) or (M,); see `info_nce`.
+            positives_log_ratio: The same at the positives, (N,).
 
         Returns:
             A scalar; (N,) or, if symmetric, (2N,) for `reduction="none"`.
 
         """
-        alignment, uniformity = self.components(z0, z1, negatives, negatives_log_ratio=negatives_log_ratio)
+        alignment, uniformity = self.components(
+            z0,
+            z1,
+            negatives,
+            negatives_log_ratio=negatives_log_ratio,
+            positives_log_ratio=positives_log_ratio,
+        )
         return alignment + uniformity
 
     def components(
@@ -128,6 +136,7 @@ class InfoNCE(nn.Module):
         negatives: Tensor | None = None,
         *,
         negatives_log_ratio: Tensor | None = None,
+        positives_log_ratio: Tensor | None = None,
     ) -> Components:
         """Alignment and uniformity terms, which sum to the loss; arguments as in `forward`."""
         heads = tuple(self.potentials)
@@ -142,6 +151,7 @@ class InfoNCE(nn.Module):
             normalize=self.normalize,
             potential=(heads[0], heads[-1]) if heads else None,
             negatives_log_ratio=negatives_log_ratio,
+            positives_log_ratio=positives_log_ratio,
             reduction=self.reduction,
             gather_distributed=self.gather_distributed,
         )

@@ -1,0 +1,251 @@
+"""Time and memory of the loss beside other libraries and beside its own limit.
+
+    python -m benchmarks.losses            # measure, write benchmarks/results/losses.jsonl, print
+    python -m benchmarks.losses --show     # print what was measured
+
+Every contender of a setting runs in turn within one process, several rounds, so that all meet the same
+machine; the table gives the best round of forward and backward. CPU time counts all threads. Memory is the
+highest resident memory above that before the call, in the first round. The limit is the bare matrix products
+and exponentials of the same panels, and nothing else. A contender that would need more memory than
+`--memory` is not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import gc
+import importlib
+import json
+import platform
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from aninfonce.losses import AnInfoNCE, InfoNCE, NTXent
+from aninfonce.losses.factored import panel_rows
+from benchmarks.peers import lightly_loss_module
+
+RESULTS = Path(__file__).parent / "results" / "losses.jsonl"
+Loss = Callable[[Tensor, Tensor], Tensor]
+
+OURS, LIMIT, LIGHTLY = "AnInfoNCE (default)", "limit of AnInfoNCE", "lightly NTXentLoss"
+# Contenders with one and the same objective, ours first.
+SAME = (
+    ("InfoNCE (positives)", "info-nce-pytorch"),
+    ("InfoNCE (positives)", "cebra FixedCosineInfoNCE"),
+    ("NTXent", LIGHTLY),
+)
+
+
+def contenders(dim: int) -> Iterator[tuple[str, Loss | str, float]]:
+    """Name, loss (or why there is none), and float32 copies of an (N, N) matrix it holds."""
+    yield OURS, AnInfoNCE(dim, initial=10.0), 0
+    yield "InfoNCE (positives)", InfoNCE(candidates="positives", temperature=0.5), 0
+    yield "NTXent", NTXent(0.5), 0
+    yield LIMIT, bare_operations, 0
+    yield "naive autograd", naive_aninfonce(dim), 8
+    yield "info-nce-pytorch", _imported("info_nce", lambda m: m.InfoNCE(temperature=0.5)), 6
+    yield "cebra FixedCosineInfoNCE", _imported("cebra.models.criterions", _cebra), 6
+    module = lightly_loss_module()
+    yield LIGHTLY, module.NTXentLoss(0.5) if module else "lightly is not installed", 28
+    yield "PML NTXentLoss", _imported("pytorch_metric_learning.losses", _pml), -1
+
+
+def _cebra(module: Any) -> Loss:
+    criterion = module.FixedCosineInfoNCE(temperature=0.5)
+    return lambda z0, z1: criterion(normalize(z0), normalize(z1), normalize(z1))[0]  # type: ignore[no-any-return]
+
+
+def _pml(module: Any) -> Loss:
+    return module.SelfSupervisedLoss(module.NTXentLoss(temperature=0.5))  # type: ignore[no-any-return]
+
+
+def _imported(name: str, build: Callable[[Any], Loss]) -> Loss | str:
+    try:
+        return build(importlib.import_module(name))
+    except ImportError as error:
+        return f"does not import here: {error}"
+
+
+def naive_aninfonce(dim: int) -> Loss:
+    """Build the objective of AnInfoNCE by autograd on the whole matrix."""
+    loss = AnInfoNCE(dim, initial=10.0)
+
+    def value(z0: Tensor, z1: Tensor) -> Tensor:
+        z0, z1 = normalize(z0), normalize(z1)
+        positive = loss.similarity.pair(z0, z1)  # type: ignore[operator]
+        logits = loss.similarity(z0, z0).masked_fill(torch.eye(len(z0), dtype=torch.bool), -torch.inf)
+        return (torch.logsumexp(torch.cat([positive[:, None], logits], 1), 1) - positive).mean()
+
+    return value
+
+
+class _Bare(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, z0: Tensor, z1: Tensor) -> Tensor:
+        query = z0.T.contiguous()
+        grad_query, grad_key = torch.empty_like(query), torch.zeros_like(query)
+        size = panel_rows(z0)
+        buffer = torch.empty(len(z0), size)
+        for start in range(0, len(z0), size):
+            part = query[:, start : start + size]
+            tile = torch.mm(z0, part, out=buffer) if part.shape[1] == size else torch.mm(z0, part)
+            tile.exp_()
+            torch.mm(query, tile, out=grad_query[:, start : start + size])
+            grad_key.addmm_(part, tile.T)
+        ctx.save_for_backward(grad_query)
+        return grad_key.sum()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Tensor, None]:
+        return ctx.saved_tensors[0].T, None
+
+
+def bare_operations(z0: Tensor, z1: Tensor) -> Tensor:
+    """Three matrix products and one exponential per entry, over the panels that the loss uses."""
+    result: Tensor = _Bare.apply(z0, z1)  # type: ignore[no-untyped-call]
+    return result
+
+
+def needed_gigabytes(copies: float, n: int) -> float:
+    """Rough memory of a contender; PML compares each of 2N positives with each of 4N² negatives."""
+    return (2 * n) * (2 * n) ** 2 * 5 / 1e9 if copies < 0 else copies * n * n * 4 / 1e9
+
+
+def resident(field: str) -> float:
+    """VmRSS (now) or VmHWM (highest), in megabytes."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) / 1024
+    return float("nan")
+
+
+def forward_backward(loss: Loss, views: tuple[Tensor, Tensor]) -> tuple[float, float]:
+    """Seconds of wall clock and of CPU for one value and its gradients."""
+    leaves = [view.clone().requires_grad_() for view in views]
+    wall, cpu = time.perf_counter(), time.process_time()
+    loss(*leaves).backward()  # type: ignore[no-untyped-call]
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def peak_megabytes(loss: Loss, views: tuple[Tensor, Tensor]) -> float:
+    """Highest resident memory of one call above that before it."""
+    gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = resident("VmRSS")
+    forward_backward(loss, views)
+    return resident("VmHWM") - before
+
+
+def measure(n: int, dim: int, threads: int, rounds: int, memory: float) -> Iterator[dict[str, Any]]:
+    """One row for each contender."""
+    torch.set_num_threads(threads)
+    generator = torch.Generator().manual_seed(0)
+    z0, z1 = (normalize(torch.randn(n, dim, generator=generator)) for _ in range(2))
+    setting = {"n": n, "dim": dim, "threads": threads}
+    running: dict[str, Loss] = {}
+    rows: dict[str, dict[str, Any]] = {}
+    for name, loss, copies in contenders(dim):
+        rows[name] = {**setting, "name": name}
+        needed = needed_gigabytes(copies, n)
+        if isinstance(loss, str):
+            rows[name]["skipped"] = loss
+        elif needed > memory:
+            rows[name]["skipped"] = f"needs about {needed:.0f} GB"
+        else:
+            running[name] = loss
+            rows[name]["peak_mb"] = round(peak_megabytes(loss, (z0, z1)), 1)
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in running}
+    for _ in range(rounds):
+        for name, loss in running.items():
+            times[name].append(forward_backward(loss, (z0, z1)))
+    for name, pairs in times.items():
+        wall, cpu = (min(column) * 1e3 for column in zip(*pairs, strict=True))
+        rows[name] |= {"wall_ms": round(wall, 2), "cpu_ms": round(cpu, 2), "rounds": rounds}
+    yield from rows.values()
+
+
+def large_batch(n: int, dim: int) -> dict[str, Any]:
+    """Memory of a batch that no other contender can hold."""
+    generator = torch.Generator().manual_seed(0)
+    views = tuple(torch.randn(n, dim, generator=generator) for _ in range(2))
+    start = time.perf_counter()
+    peak = peak_megabytes(AnInfoNCE(dim), (views[0], views[1]))
+    seconds = time.perf_counter() - start
+    threads = torch.get_num_threads()
+    return {
+        "n": n,
+        "dim": dim,
+        "threads": threads,
+        "name": OURS,
+        "wall_ms": round(seconds * 1e3),
+        "peak_mb": round(peak, 1),
+        "rounds": 1,
+    }
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """Print a table for each setting, and the ratios that matter."""
+    for setting in dict.fromkeys((r["threads"], r["n"], r["dim"]) for r in rows):
+        chosen = {r["name"]: r for r in rows if (r["threads"], r["n"], r["dim"]) == setting}
+        print("\n{} thread(s), N = {}, d = {}".format(*setting))
+        for name, row in chosen.items():
+            if "skipped" in row:
+                print(f"  {name:26} not run: {row['skipped']}")
+            else:
+                cpu = f"{row['cpu_ms']:9.1f} ms CPU" if "cpu_ms" in row else " " * 16
+                print(f"  {name:26} {row['wall_ms']:9.1f} ms {cpu} {row['peak_mb']:9.0f} MB")
+        wall = {name: row["wall_ms"] for name, row in chosen.items() if "wall_ms" in row}
+        if LIMIT not in wall:
+            continue
+        print(f"  {OURS} takes {wall[OURS] / wall[LIMIT]:.2f} × its limit")
+        mine = {OURS, LIMIT, "InfoNCE (positives)", "NTXent", "naive autograd"}
+        others = {name: value for name, value in wall.items() if name not in mine}
+        if others:
+            fastest = min(others, key=others.__getitem__)
+            print(f"  and is {others[fastest] / wall[OURS]:.1f} × faster than {fastest}, the fastest peer;")
+        if LIGHTLY in wall:
+            print(f"  {wall[LIGHTLY] / wall[OURS]:.1f} × faster than {LIGHTLY} (which has 4 × the logits)")
+        for ours, peer in SAME:
+            if peer in wall:
+                print(f"  same objective: {ours} is {wall[peer] / wall[ours]:.1f} × faster than {peer}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1024, 4096, 16384])
+    parser.add_argument("--dims", type=int, nargs="+", default=[10, 64, 128])
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--rounds", type=int, default=7, help="fewer are used where one takes long")
+    parser.add_argument("--memory", type=float, default=10, help="GB that a contender may need")
+    parser.add_argument("--large", type=int, default=65536, help="batch of the memory test; 0 for none")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--show", action="store_true", help="only print what --out holds")
+    options = parser.parse_args()
+    if not options.show:
+        options.out.parent.mkdir(exist_ok=True)
+        with options.out.open("w") as stream:
+            about = {"torch": torch.__version__, "cpu": torch.backends.cpu.get_cpu_capability()}
+            print(json.dumps({**about, "machine": platform.machine()}), file=stream)
+            for threads in options.threads:
+                for n in options.sizes:
+                    for dim in options.dims:
+                        rounds = options.rounds if n <= 4096 else 2
+                        for row in measure(n, dim, threads, rounds, options.memory):
+                            print(json.dumps(row), file=stream, flush=True)
+            if options.large:
+                print(json.dumps(large_batch(options.large, 128)), file=stream)
+    lines = [json.loads(line) for line in options.out.read_text().splitlines()]
+    print(lines[0])
+    show(lines[1:])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""InfoNCE for one choice of anchors: collect the candidates, add up their logits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from aninfonce.losses._prepare import Potential, Ratios, pair_similarity, potential_values
+from aninfonce.losses.gather import Shard, gather_rows
+from aninfonce.losses.lse import candidate_lse
+
+SimilarityFunction = Callable[[Tensor, Tensor], Tensor]
+
+
+def one_direction(
+    anchors: Tensor,
+    positives: Tensor,
+    in_batch: Sequence[Tensor],
+    negatives: Tensor | None,
+    *,
+    similarity: SimilarityFunction,
+    scale: Tensor,
+    exclude_self: bool,
+    potential: Potential | None,
+    ratios: Ratios | None,
+    weight: float | None,
+    shard: Shard,
+    pool: Shard,
+) -> tuple[Tensor, Tensor]:
+    """Alignment and uniformity of each anchor, or weighted and summed if a weight is given.
+
+    Args:
+        anchors: (n, d), this process's own.
+        positives: (n, d).
+        in_batch: Blocks of candidates (N, d) from all processes.
+        negatives: (n, K, d) or (M, d), this process's own, or None.
+        similarity: From (n, d) and (M, d) to (n, M).
+        scale: One over the temperature, ().
+        exclude_self: Leave out row i of every block for anchor i.
+        potential: Added to each candidate's logit.
+        ratios: Density ratios of the negatives, if they are to be corrected for.
+        weight: Weight of each anchor, or None for no reduction.
+        shard: Where the own rows lie in a block.
+        pool: Where the own shared negatives lie.
+
+    """
+    # The positive is a logit of its own, and no anchor is its own negative (but in cl-ica's counting).
+    blocks = len(in_batch) if exclude_self else 0
+    excluded = [block * shard.total + shard.start for block in range(blocks)]
+    logits = _collect(anchors, positives, in_batch, negatives, similarity, scale, potential, pool)
+    lse = partial(candidate_lse, similarity, scale, anchors)
+    if ratios is not None:
+        corrected = ratios.positives.to(anchors), _gather_ratio(ratios.negatives.to(anchors), pool)
+        alignment, uniformity = _mixed(logits, lse, excluded, *corrected)
+        if weight is None:
+            return alignment, uniformity
+        return alignment.sum() * weight, uniformity.sum() * weight
+    weights = None if weight is None else anchors.new_full((len(anchors),), weight)
+    uniformity = lse(logits.shared, logits.bias, logits.own, excluded=excluded, weights=weights)
+    alignment = -logits.own[:, 0]
+    return alignment if weight is None else alignment.sum() * weight, uniformity
+
+
+class _Logits(NamedTuple):
+    shared: Tensor
+    """Candidates of every anchor, (M, d): the in-batch ones, then the shared negatives."""
+    bias: Tensor
+    """Added to their logits, (M,)."""
+    own: Tensor
+    """Logits of each anchor's own candidates, (n, 1 + K): the positive, then its negatives."""
+    in_batch: int
+    """How many of `shared` are in-batch."""
+
+
+def _collect(
+    anchors: Tensor,
+    positives: Tensor,
+    in_batch: Sequence[Tensor],
+    negatives: Tensor | None,
+    similarity: SimilarityFunction,
+    scale: Tensor,
+    potential: Potential | None,
+    pool: Shard,
+) -> _Logits:
+    n, d = anchors.shape
+    shared = torch.cat([*in_batch, anchors[:0]])
+    own_rows = [positives]
+    own = [pair_similarity(similarity, anchors, positives)[:, None] * scale]
+    if negatives is not None and negatives.ndim == 2:
+        shared = torch.cat([shared, gather_rows(negatives, pool)])
+    elif negatives is not None:
+        own_rows.append(negatives.reshape(-1, d))
+        repeated = anchors[:, None].expand_as(negatives).reshape(-1, d)
+        own.append(pair_similarity(similarity, repeated, own_rows[-1]).reshape(n, -1) * scale)
+    bias, logits = anchors.new_zeros(len(shared)), torch.cat(own, dim=1)
+    if potential is not None:
+        # One call, so that a potential with batch statistics or dropout is the same for all.
+        beta = potential_values(potential, torch.cat([shared, *own_rows]))
+        bias, *beta_own = torch.split(beta, [len(shared), *map(len, own_rows)])
+        logits = logits + torch.cat([part.reshape(n, -1) for part in beta_own], dim=1)
+    return _Logits(shared, bias, logits, sum(map(len, in_batch)))
+
+
+def _gather_ratio(ratio: Tensor, pool: Shard) -> Tensor:
+    """Bring the ratios of shared negatives together as the negatives are."""
+    return gather_rows(ratio, pool) if ratio.ndim == 1 else ratio
+
+
+def _mixed(
+    logits: _Logits,
+    lse: Callable[..., Tensor],
+    excluded: Sequence[int],
+    positive_ratio: Tensor,
+    negative_ratio: Tensor,
+) -> tuple[Tensor, Tensor]:
+    """Alignment and uniformity, (n,) each, for hard negatives of known density ratio ρ.
+
+    Think of m + 1 ordinary and K hard places, and of the positive as having taken any one of them. Given
+    all candidates x, it sits at place j with a probability ∝ p(x)/q(x), where q is the density of that place:
+    logit f(x) for ordinary places, f(x) − log ρ(x) for hard ones, with f = log p(x)/u(x), whatever m and K.
+    So the loss is the mean over both kinds of places of finding the positive there. In a hard place
+    it takes that of one hard negative, which is left out; and since the ordinary negatives are then one
+    short, their sum counts (m + 1)/m times.
+    """
+    positive, n = logits.own[:, 0], len(logits.own)
+    nothing = logits.own.new_full((n, 1), -torch.inf)
+    ordinary = logits.in_batch - len(excluded)
+    if logits.own.shape[1] > 1:
+        hard = logits.own[:, 1:] - negative_ratio
+        count = hard.shape[1]
+        sums = [torch.logsumexp(part, dim=1) for part in (hard, hard[:, :-1])]
+    else:
+        keys, bias = logits.shared[logits.in_batch :], logits.bias[logits.in_batch :] - negative_ratio
+        count = len(keys)
+        sums = [lse(keys[:stop], bias[:stop], nothing) for stop in (count, count - 1)]
+    in_hard_place = positive - positive_ratio
+    if ordinary == 0:
+        return -in_hard_place, torch.logsumexp(torch.stack([in_hard_place, sums[0]]), dim=0)
+    first = slice(0, logits.in_batch)
+    others = lse(logits.shared[first], logits.bias[first], nothing, excluded=excluded)
+    as_ordinary = torch.logsumexp(torch.stack([positive, others, sums[0]]), dim=0)
+    rest = [others + math.log1p(1 / ordinary), *sums[1:][: count - 1]]
+    as_hard = torch.logsumexp(torch.stack([in_hard_place, *rest]), dim=0)
+    share = count / (ordinary + 1 + count)
+    return share * positive_ratio - positive, (1 - share) * as_ordinary + share * as_hard
