@@ -12,8 +12,8 @@ from aninfonce._validation import check_choice, check_count
 from aninfonce.processes.batch import PairBatch
 from aninfonce.processes.process import DataGeneratingProcess
 
-# Pairs of (anchor, candidate) whose kernel is evaluated at once.
-_TILE = 1 << 20
+# Pairs of (anchor, candidate) whose kernel is evaluated at once: their differences stay in the cache.
+_TILE = 1 << 15
 
 
 @dataclass(frozen=True)
