@@ -41,6 +41,23 @@ format: $(READY) ## Format the code and fix what the linter can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The peers get an environment of their own. lightly comes without its dependencies: its loss, alone of all
+# that is measured, would bring torchvision, which the loss does not use.
+.venv-bench/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --constraint constraints.txt --editable . \
+		cebra info-nce-pytorch pytorch-metric-learning
+	.venv-bench/bin/python -m pip install --quiet --no-deps lightly
+	@touch $@
+
+.PHONY: bench-losses
+bench-losses: .venv-bench/.ready ## Measure the losses beside their peers (about half an hour)
+	.venv-bench/bin/python -m benchmarks.losses
+
+.PHONY: bench-potential
+bench-potential: $(READY) ## Show what a candidate potential does (about ten minutes)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.potential
+
 .PHONY: clean
 clean: ## Remove .venv and everything generated
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-bench demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

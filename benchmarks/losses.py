@@ -5,10 +5,9 @@
 
 Every contender of a setting runs in turn within one process, several rounds, so that all meet the same
 machine; the table gives the best round of forward and backward. Ratios are of CPU time, which counts all
-threads and does not count what else the machine is busy with. Memory is the highest
-resident memory above that before the call, in the first round. The limit is the bare matrix products
-and exponentials of the same panels, and nothing else. A contender that would need more memory than
-`--memory` is not run.
+threads and not what else the machine is busy with. Memory is the highest resident memory above that before
+the call, in the first round. The limit is the bare matrix products and exponentials of the same panels, and
+nothing else. A contender that would need more memory than `--memory` is not run.
 """
 
 from __future__ import annotations
@@ -201,9 +200,8 @@ def show(rows: list[dict[str, Any]]) -> None:
             if "skipped" in row:
                 print(f"  {name:26} not run: {row['skipped']}")
             else:
-                print(
-                    f"  {name:26} {row['wall_ms']:9.1f} ms {row['cpu_ms']:9.1f} ms CPU {row['peak_mb']:9.0f} MB"
-                )
+                times = f"{row['wall_ms']:9.1f} ms {row['cpu_ms']:9.1f} ms CPU"
+                print(f"  {name:26} {times} {row['peak_mb']:9.0f} MB")
         cpu = {name: row["cpu_ms"] for name, row in chosen.items() if "cpu_ms" in row}
         if LIMIT not in cpu:
             continue

@@ -1,5 +1,6 @@
 """Several real processes give what one process gives with the whole batch."""
 
+import copy
 import socket
 import warnings
 
@@ -7,6 +8,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
+from torch.nn.parallel import DistributedDataParallel
 
 from aninfonce.losses import (
     AnInfoNCE,
@@ -103,8 +105,25 @@ def worker(rank, world, port):
         for grad, all_grad in zip(parameter_grads, all_parameter_grads, strict=True):
             dist.all_reduce(grad)
             torch.testing.assert_close(grad / world, all_grad, msg=f"{name}: parameter")
+    _check_training_step(rank, world)
     _check_warning(world)
     dist.destroy_process_group()
+
+
+def _check_training_step(rank, world):
+    """One step as users write it: encoder and loss in DistributedDataParallel, uneven batches."""
+    torch.manual_seed(0)
+    encoder, loss = torch.nn.Linear(D, D).double(), AnInfoNCE(D, gather_distributed=True).double()
+    whole = copy.deepcopy(encoder), AnInfoNCE(D).double()
+    mine = part(SPLITS[world], rank)
+    x0, x1 = rows(7, D, seed=1), rows(7, D, seed=2)
+    parallel_encoder, parallel_loss = DistributedDataParallel(encoder), DistributedDataParallel(loss)
+    both = parallel_encoder(torch.cat([x0[mine], x1[mine]]))
+    parallel_loss(*both.chunk(2)).backward()
+    whole[1](whole[0](x0), whole[0](x1)).backward()
+    for module, expected in zip((encoder, loss), whole, strict=True):
+        for parameter, other in zip(module.parameters(), expected.parameters(), strict=True):
+            torch.testing.assert_close(parameter.grad, other.grad)
 
 
 def _check_warning(world):
