@@ -1,0 +1,191 @@
+"""Does the default recipe identify, on every seed, and how fast? The benchmark behind docs/training.md.
+
+    python -m benchmarks.identify                        all settings, ten seeds each, what is missing
+    python -m benchmarks.identify --only 5-25 --seeds 1  one run
+    python -m benchmarks.identify --summary              only the table of what is there
+
+One JSON line for each finished (setting, seed) goes to benchmarks/results/identify.jsonl; a second call goes
+on where the first one stopped. True latents are used to score, never to train or to choose. Seed s draws the
+mixing, the weights and the pairs; seeds are 0, 1, 2, ...
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import platform
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results" / "identify.jsonl"
+
+# The papers' logs: 20 001 steps on 1000 pairs bring R² .99 at Λ = (5, 25).
+PAPER_STEPS, PAPER_BATCH = 20_001, 1000
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "5-25": {"process": "fig2/25"},
+    "linspace": {"process": "fig2/linspace"},
+    "5-50": {"process": "fig2/50"},
+    "5-100": {"process": "fig2/100"},
+    "5-150": {"process": "fig2/150"},
+    "5-200": {"process": "fig2/200"},
+    # Plain InfoNCE with a trained temperature, for comparison: it is meant to lose the style.
+    "infonce-5-25": {
+        "process": "fig2/25",
+        "config": {"loss": {"name": "infonce", "options": {"learn_temperature": True}}},
+    },
+}
+
+
+def run(setting: str, seed: int) -> dict[str, Any]:
+    """Train one setting from scratch and score it."""
+    import torch
+
+    torch.set_num_threads(1)
+    import lightning_fabric  # noqa: F401  (imported by the first `fit`: not part of the training)
+
+    from aninfonce.metrics import concentration_error, linear_r2, mean_correlation_coefficient
+    from aninfonce.processes import process
+    from aninfonce.training import TrainingConfig, fit
+
+    chosen = SETTINGS[setting]
+    pairs = process(chosen["process"], seed=seed)
+    bare = [paper_step()]
+    begin, cpu = time.perf_counter(), time.process_time()
+    fitted = fit(pairs, TrainingConfig(seed=seed, **chosen.get("config", {})))
+    seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
+    bare.append(paper_step())
+    paper_seconds, paper_cpu = (PAPER_STEPS * sum(column) / 2 for column in zip(*bare, strict=True))
+
+    held_out = pairs.sample(16_384, torch.Generator().manual_seed(10**6 + seed))
+    assert held_out.z is not None
+    embedding = fitted.embed(held_out.x)
+    score = linear_r2(held_out.z, embedding, partitions=pairs.partitions())
+    steps = {k: v for k, v in fitted.profile.items() if k in ("data", "encoder and loss", "optimiser")}
+    row = {
+        "setting": setting,
+        "seed": seed,
+        "r2": score.mean,
+        "r2_min": min(score.per_dimension),
+        **{
+            f"r2_{name}": value for name, value in score.per_partition.items() if name in ("style", "content")
+        },
+        "mcc": mean_correlation_coefficient(held_out.z, embedding).mean,
+        "seconds": seconds,
+        "cpu_seconds": cpu,
+        "paper_seconds": paper_seconds,
+        "paper_cpu_seconds": paper_cpu,
+        # In CPU time, which a busy machine does not change much; both sides have one thread.
+        "times_faster": paper_cpu / cpu,
+        "encoder_and_loss_share": steps["encoder and loss"] / sum(steps.values()),
+        "profile": {name: round(value, 2) for name, value in fitted.profile.items()},
+        "gap": fitted.history[-1].get("gap"),
+        "steps": fitted.step,
+        "threads": 1,
+        "torch": torch.__version__,
+        "machine": platform.machine(),
+    }
+    if fitted.concentration is not None and pairs.concentration is not None:
+        row["concentration"] = [round(value, 4) for value in fitted.concentration.tolist()]
+        row["concentration_error"] = concentration_error(fitted.concentration, pairs.concentration).max
+    if fitted.folding is not None:
+        row["folded"] = fitted.folded
+        row["mean_length"] = fitted.folding.mean_length
+    return row
+
+
+def paper_step(dim: int = 10, steps: int = 15) -> tuple[float, float]:
+    """Wall and CPU seconds of a bare forward and backward pass of the papers' encoder on 2 × 1000 samples."""
+    import torch
+
+    from aninfonce.encoders import paper_mlp
+
+    generator = torch.Generator().manual_seed(0)
+    encoder = paper_mlp(dim, dim, generator=generator)
+    x = torch.randn(2 * PAPER_BATCH, dim, generator=generator)
+
+    def step() -> None:
+        encoder.zero_grad()
+        encoder(x).square().mean().backward()
+
+    step()
+    wall, cpu = time.perf_counter(), time.process_time()
+    for _ in range(steps):
+        step()
+    return (time.perf_counter() - wall) / steps, (time.process_time() - cpu) / steps
+
+
+def finished() -> list[dict[str, Any]]:
+    """Read the rows that are already there."""
+    if not RESULTS.exists():
+        return []
+    return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def run_all(todo: list[tuple[str, int]], jobs: int) -> Iterator[dict[str, Any]]:
+    """Run in processes of one thread each."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, max_tasks_per_child=1) as pool:
+        for future in as_completed([pool.submit(run, setting, seed) for setting, seed in todo]):
+            yield future.result()
+
+
+def summary(rows: list[dict[str, Any]]) -> str:
+    """One line a setting: the worst seed for scores, the median for times."""
+    import statistics
+
+    head = (
+        f"{'setting':14s} {'seeds':>5s} {'content':>8s} {'style':>8s} {'R²':>8s} {'corr.':>6s}"
+        f" {'Λ̂ error':>9s} {'folded':>6s} {'seconds':>8s} {'CPU s':>6s} {'× faster':>8s} {'enc+loss':>8s}"
+    )
+    lines = ["worst seed of each setting (best, where less is wanted: InfoNCE); times: median", head]
+    for setting in SETTINGS:
+        own = [row for row in rows if row["setting"] == setting]
+        if not own:
+            continue
+
+        def worst(name: str, pick: Any = min, own: list[dict[str, Any]] = own) -> str:
+            values = [row[name] for row in own if row.get(name) is not None]
+            return f"{pick(values):8.4f}" if values else f"{'–':>8s}"
+
+        pick = max if setting.startswith("infonce") else min
+        lines.append(
+            f"{setting:14s} {len(own):5d} {worst('r2_content', pick)} {worst('r2_style', pick)}"
+            f" {worst('r2', pick)} {worst('mcc', pick)[2:]} {worst('concentration_error', max)}"
+            f" {sum(bool(row.get('folded')) for row in own):6d}"
+            f" {statistics.median(row['seconds'] for row in own):8.1f}"
+            f" {statistics.median(row['cpu_seconds'] for row in own):6.1f}"
+            f" {statistics.median(row['times_faster'] for row in own):8.0f}"
+            f" {statistics.median(row['encoder_and_loss_share'] for row in own):8.1%}"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", action="append", choices=SETTINGS, help="setting to run; may be repeated")
+    parser.add_argument("--seeds", type=int, default=10, help="seeds 0 to this, less one")
+    parser.add_argument("--jobs", type=int, default=2, help="processes of one thread each")
+    parser.add_argument("--summary", action="store_true", help="print the table and leave")
+    chosen = parser.parse_args()
+    rows = finished()
+    if not chosen.summary:
+        done = {(row["setting"], row["seed"]) for row in rows}
+        wanted = [(s, seed) for s in chosen.only or SETTINGS for seed in range(chosen.seeds)]
+        RESULTS.parent.mkdir(exist_ok=True)
+        for row in run_all([cell for cell in wanted if cell not in done], chosen.jobs):
+            rows.append(row)
+            with RESULTS.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            print(json.dumps(row, ensure_ascii=False), flush=True)
+    print(summary(rows))
+
+
+if __name__ == "__main__":
+    main()

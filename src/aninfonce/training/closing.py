@@ -1,0 +1,101 @@
+"""After the last step: make the sphere round, turn it to its axes, and fit Λ̂, all on the frozen embedding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Generator, Tensor, nn
+
+from aninfonce.losses import AnInfoNCE
+from aninfonce.similarities import Anisotropic
+from aninfonce.training.align import fit_metric
+from aninfonce.training.config import Closing
+from aninfonce.training.folding import FoldingCheck, check_folding
+from aninfonce.training.model import Embedding
+from aninfonce.training.source import PairSource
+from aninfonce.training.sphering import sphering_map
+from aninfonce.training.unfold import compose_affine, embed_in_chunks, set_concentration
+
+# Λ̂ below this is kept there: the embedding holds nothing that pairs share along the direction.
+_SMALLEST = 0.05
+
+
+@dataclass(frozen=True)
+class Closed:
+    """What the closing fits found.
+
+    Attributes:
+        concentration: Λ̂ (d,), ascending.
+        loss: on fresh pairs, in batches of `block`.
+        folding: the label-free check.
+
+    """
+
+    concentration: Tensor
+    loss: float
+    folding: FoldingCheck
+
+
+def close(
+    embedding: Embedding,
+    last: nn.Linear,
+    loss: AnInfoNCE,
+    source: PairSource,
+    settings: Closing,
+    generator: Generator,
+) -> Closed:
+    """Finish an embedding on the sphere; encoder and loss are changed in place.
+
+    1. Sphering takes out a linear warp that costs almost no loss, and so trains away slowly.
+    2. A full metric, fitted on fresh pairs, gives the axes: the embedding is rotated to its eigenvectors.
+    3. The diagonal Λ̂ is fitted on more fresh pairs.
+
+    Args:
+        embedding: with the sphere's head.
+        last: the linear layer that its body ends in.
+        loss: whose Λ̂ is where the fits start, and where their result is put.
+        source: gives fresh pairs.
+        settings: sizes of the fits.
+        generator: draws pairs for the folding check.
+
+    Returns:
+        Λ̂, the loss and the folding check.
+
+    """
+    similarity = loss.similarity
+    assert isinstance(similarity, Anisotropic)
+    device = last.weight.device
+
+    def embedded_pairs(n: int) -> tuple[Tensor, Tensor]:
+        pairs = source.fresh(n)
+        return embed_in_chunks(embedding, pairs.x.to(device)), embed_in_chunks(
+            embedding, pairs.x_pos.to(device)
+        )
+
+    h = embed_in_chunks(embedding.body, source.fresh(settings.pairs).x.to(device))
+    before = embedding.head(h)
+    sphering = sphering_map(h)
+    compose_affine(last, sphering.matrix, sphering.centre)
+
+    anchors, positives = embedded_pairs(settings.pairs)
+    block = min(settings.block, len(anchors))
+    fit = partial(fit_metric, block=block, iterations=settings.iterations)
+    full = fit(anchors, positives, similarity.concentration.detach())
+    values, axes = torch.linalg.eigh(full.matrix)
+    compose_affine(last, axes.T.to(device), torch.zeros_like(sphering.centre))
+
+    anchors, positives = embedded_pairs(settings.concentration_pairs)
+    diagonal = fit(anchors, positives, values.clamp_min(_SMALLEST), diagonal=True)
+    found = diagonal.matrix.diagonal().clamp_min(_SMALLEST)
+
+    # In increasing order, so that equal runs give equal columns whatever the last fit did.
+    order = found.argsort()
+    compose_affine(
+        last, torch.eye(len(order), dtype=torch.float64)[order].to(device), torch.zeros_like(sphering.centre)
+    )
+    found = found[order]
+    set_concentration(similarity, found.to(device))
+    check = check_folding(before, found.to(before), diagonal.loss, block=block, generator=generator)
+    return Closed(found.float(), diagonal.loss, check)

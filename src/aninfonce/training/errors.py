@@ -1,0 +1,42 @@
+"""How a run can end early."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from torch import Tensor
+
+
+class NonFiniteLoss(RuntimeError):
+    """The loss or the embedding stopped being a number.
+
+    Attributes:
+        step: at which it happened.
+        loss: as it came.
+        concentration: Λ̂ before the step, if the loss has one.
+        checkpoint: the last good one, if there is any.
+
+    """
+
+    def __init__(self, step: int, loss: float, concentration: Tensor | None, checkpoint: Path | None) -> None:
+        self.step, self.loss, self.concentration, self.checkpoint = step, loss, concentration, checkpoint
+        values = "" if concentration is None else f", Λ̂ = {[round(v, 3) for v in concentration.tolist()]}"
+        good = "none was written" if checkpoint is None else str(checkpoint)
+        super().__init__(f"loss {loss} at step {step}{values}; last good checkpoint: {good}")
+
+
+class TrainingInterrupted(RuntimeError):
+    """The run was told to stop; what it had was saved.
+
+    Attributes:
+        signal: that was received.
+        step: steps done.
+        checkpoint: to resume from, if the run has a directory.
+
+    """
+
+    def __init__(self, received: int, step: int, checkpoint: Path | None) -> None:
+        self.signal, self.step, self.checkpoint = received, step, checkpoint
+        saved = "nothing was saved" if checkpoint is None else f"saved {checkpoint}"
+        super().__init__(f"stopped by {signal.Signals(received).name} after step {step}; {saved}")

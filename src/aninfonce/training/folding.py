@@ -1,0 +1,92 @@
+"""Did the embedding fold? A check that needs no latents.
+
+A folded embedding of a sphere covers one side of it twice and leaves the other empty, so its mean is not at
+the centre: the mean length of a lost sign is E|zᵢ|, 0.25 at d = 10. And no fold reaches the loss that its own
+Λ̂ promises: pairs drawn from the model's own law, Fisher–Bingham with Λ̂, would have a lower one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor
+
+from aninfonce._validation import check_matrix, check_vector
+from aninfonce.distributions import FisherBingham, Uniform
+from aninfonce.losses import info_nce
+from aninfonce.similarities import Anisotropic
+from aninfonce.spaces import Sphere
+
+# Share of a lost sign's mean, E|zᵢ|, above which an embedding counts as folded.
+_SHARE = 0.4
+
+
+@dataclass(frozen=True)
+class FoldingCheck:
+    """What the check found.
+
+    Attributes:
+        folded: whether a sign seems lost.
+        mean_length: distance of the embedding's mean from the centre.
+        threshold: for that distance.
+        gap: loss minus the loss of the model's own law; about 0 if the model fits.
+
+    """
+
+    folded: bool
+    mean_length: float
+    threshold: float
+    gap: float
+
+
+def mean_absolute_coordinate(dim: int) -> float:
+    """E|zᵢ| for z uniform on the unit sphere in Rᵈ.
+
+    Example:
+        >>> round(mean_absolute_coordinate(10), 3)
+        0.259
+
+    """
+    return math.exp(math.lgamma(dim / 2) - math.lgamma((dim + 1) / 2)) / math.sqrt(math.pi)
+
+
+@torch.no_grad()
+def check_folding(
+    embeddings: Tensor, concentration: Tensor, loss: float, *, block: int = 1024, generator: Generator
+) -> FoldingCheck:
+    """Check an embedding on the unit sphere for a lost sign, without labels.
+
+    Args:
+        embeddings: (N, d) of anchors, as the training left them (before any centring).
+        concentration: fitted Λ̂ (d,).
+        loss: of the fitted model in batches of `block` pairs.
+        block: pairs in a batch.
+        generator: draws pairs of the model's own law.
+
+    Returns:
+        The verdict and the two numbers behind it.
+
+    """
+    check_matrix(embeddings, "embeddings", min_columns=2)
+    dim = embeddings.shape[1]
+    check_vector(concentration, "concentration", length=dim)
+    mean_length = float(embeddings.mean(dim=0).norm())
+    threshold = _SHARE * mean_absolute_coordinate(dim)
+    own = own_loss(concentration, block=block, generator=generator)
+    return FoldingCheck(mean_length > threshold, mean_length, threshold, loss - own)
+
+
+@torch.no_grad()
+def own_loss(concentration: Tensor, *, block: int, batches: int = 64, generator: Generator) -> float:
+    """Loss of a perfect model of uniform anchors whose pairs have the given Λ: a Monte-Carlo value."""
+    values = concentration.detach().float().cpu()
+    similarity = Anisotropic(len(values), values)
+    marginal = Uniform(Sphere(len(values)))
+    total = 0.0
+    for _ in range(batches):
+        z = marginal.sample(block, generator)
+        z_pos = FisherBingham(z, values).sample(generator)
+        total += info_nce(z, z_pos, similarity=similarity).item()
+    return total / batches

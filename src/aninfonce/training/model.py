@@ -1,0 +1,144 @@
+"""What is trained: an encoder with a last step that can be exchanged, and a loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Generator, Tensor, nn
+
+from aninfonce.encoders import build_encoder, build_head
+from aninfonce.losses import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent
+from aninfonce.training.config import EncoderSettings, LossSettings, TrainingConfig
+
+_HEADS = {"sphere": "sphere", "learnable-sphere": "learnable-sphere", "box": "box", "unbounded": "none"}
+
+
+class Embedding(nn.Module):
+    """A network and the head that says where its output lives.
+
+    Example:
+        >>> from aninfonce.encoders import SphereHead
+        >>> Embedding(nn.Linear(3, 2), SphereHead())(torch.randn(4, 3)).shape
+        torch.Size([4, 2])
+
+    Args:
+        body: from observations to (N, d).
+        head: from (N, d) to (N, d).
+
+    """
+
+    def __init__(self, body: nn.Module, head: nn.Module) -> None:
+        super().__init__()
+        self.body = body
+        self.head = head
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Embed observations as (N, d)."""
+        embedding: Tensor = self.head(self.body(x))
+        return embedding
+
+
+class Contrast(nn.Module):
+    """Encoder and loss as one module, so that one backward pass covers both on every process."""
+
+    def __init__(self, encoder: Embedding, loss: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.loss = loss
+
+    def forward(self, x: Tensor, x_pos: Tensor, x_neg: Tensor | None = None) -> Tensor:
+        """Loss of a batch of pairs; NaN, rather than an error, if the embedding is not finite."""
+        views = [x, x_pos] if x_neg is None else [x, x_pos, x_neg.flatten(0, 1)]
+        z, z_pos, *rest = self.encoder(torch.cat(views)).split([len(view) for view in views])
+        if not bool(torch.isfinite(z.detach().sum() + z_pos.detach().sum())):
+            return torch.full((), torch.nan, device=z.device, requires_grad=True)
+        if x_neg is None:
+            value: Tensor = self.loss(z, z_pos)
+        else:
+            value = self.loss(z, z_pos, rest[0].view(*x_neg.shape[:2], -1))
+        return value
+
+
+def build_embedding(
+    config: TrainingConfig, generator: Generator, encoder: nn.Module | None = None
+) -> Embedding:
+    """Build the encoder of a configuration (or take a given one) with the head of its space."""
+    assert config.dim is not None
+    if encoder is None:
+        if config.encoder.name == "custom":
+            raise ValueError("this run's encoder is a module of your own: pass it as `encoder`")
+        encoder = build_encoder(config.encoder.name, **config.encoder.options, generator=generator)
+    return Embedding(encoder, build_head(_HEADS[config.space], config.dim))
+
+
+def complete_encoder(settings: EncoderSettings, x: Tensor, dim: int) -> EncoderSettings:
+    """Fill in the sizes of input and output that the data decide."""
+    size = {"in_features": x.shape[1]} if x.ndim == 2 else {"in_channels": x.shape[1]}
+    for name in ("head", "generator", "out_features"):
+        if name in settings.options and settings.options[name] != dim:
+            raise ValueError(
+                f"`encoder.options` must leave out {name!r}: `space`, `seed` and `dim` decide it"
+            )
+    return settings.model_copy(update={"options": {**size, **settings.options, "out_features": dim}})
+
+
+def build_loss(settings: LossSettings, dim: int) -> nn.Module:
+    """Build a loss for embeddings whose head has already put them where they live."""
+    options: dict[str, Any] = {"normalize": False, "gather_distributed": True, **settings.options}
+    try:
+        if settings.name == "aninfonce":
+            return AnInfoNCE(dim, **options)
+        if settings.name == "infonce":
+            return InfoNCE(**options)
+        if settings.name == "lp":
+            return LpInfoNCE(**options)
+        if settings.name == "nt-xent":
+            return NTXent(**{k: v for k, v in options.items() if k != "normalize"})
+    except TypeError as problem:
+        raise ValueError(f"`loss.options` of {settings.name!r}: {problem}") from None
+    raise ValueError("this run's loss is a module of your own: pass it as `loss`")
+
+
+def final_linear(encoder: nn.Module, x: Tensor) -> nn.Linear | None:
+    """Find the linear layer whose output is the encoder's output, if there is one.
+
+    Args:
+        encoder: any module.
+        x: a few observations to try it on.
+
+    Returns:
+        The layer, or None.
+
+    """
+    seen: dict[nn.Linear, Tensor] = {}
+
+    def remember(layer: nn.Module, _: Any, output: Tensor) -> None:
+        assert isinstance(layer, nn.Linear)
+        seen[layer] = output
+
+    layers = [module for module in encoder.modules() if isinstance(module, nn.Linear)]
+    hooks = [layer.register_forward_hook(remember) for layer in layers]
+    training = encoder.training
+    try:
+        with torch.no_grad():
+            output = encoder.eval()(x)
+    finally:
+        encoder.train(training)
+        for hook in hooks:
+            hook.remove()
+    for layer, value in reversed(seen.items()):
+        if value.shape == output.shape and torch.equal(value, output) and layer.bias is not None:
+            return layer
+    return None
+
+
+def ensure_final_linear(encoder: nn.Module, x: Tensor, dim: int) -> nn.Module:
+    """Give back the encoder if it ends in a linear layer, or append one that changes nothing yet."""
+    if final_linear(encoder, x) is not None:
+        return encoder
+    last = nn.Linear(dim, dim)
+    with torch.no_grad():
+        last.weight.copy_(torch.eye(dim))
+        last.bias.zero_()
+    return nn.Sequential(encoder, last)

@@ -1,0 +1,63 @@
+"""What a training run gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from aninfonce.training.config import TrainingConfig
+from aninfonce.training.folding import FoldingCheck
+from aninfonce.training.model import Embedding
+from aninfonce.training.monitor import Row
+from aninfonce.training.unfold import embed_in_chunks
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A trained encoder and what is known about it.
+
+    Attributes:
+        encoder: from observations to the finished embedding (N, d); call it like any module.
+        loss: the loss module as it ended.
+        concentration: Λ̂ (d,) in the order of the embedding's columns, if the loss has one.
+        folding: the label-free check, if the recipe's closing fits ran.
+        history: one row for each logged step.
+        config: all settings, complete.
+        step: steps taken.
+        seconds: wall time of all of them, closing fits included.
+        profile: seconds by part of the loop.
+
+    """
+
+    encoder: Embedding
+    loss: nn.Module
+    concentration: Tensor | None
+    folding: FoldingCheck | None
+    history: list[Row]
+    config: TrainingConfig
+    step: int
+    seconds: float
+    profile: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def folded(self) -> bool | None:
+        """Whether a sign seems lost; None if it was not checked."""
+        return None if self.folding is None else self.folding.folded
+
+    def embed(self, x: Tensor | npt.NDArray[np.floating]) -> Tensor:
+        """Embed observations (N, ...) in pieces, without gradients.
+
+        Args:
+            x: array or tensor.
+
+        Returns:
+            (N, d) on the CPU.
+
+        """
+        parameter = next(self.encoder.parameters())
+        inputs = torch.as_tensor(x).to(parameter)
+        return embed_in_chunks(self.encoder, inputs).cpu()

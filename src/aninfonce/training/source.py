@@ -1,0 +1,309 @@
+"""Where pairs come from: one interface over processes, arrays and loaders, drawn ahead, resumable.
+
+Every source can say where it stands (`state`) and go back there (`restore`), so that a resumed run sees the
+very pairs that an uninterrupted one would have seen. Pairs for closed-form fits (`fresh`) have random numbers
+of their own, so that a fit never shifts the pairs of the steps that follow.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import torch
+from torch import Generator, Tensor
+from torch.utils.data import DataLoader
+
+from aninfonce._validation import check_count, describe
+from aninfonce.processes import DataGeneratingProcess, PairBatch
+
+State = dict[str, Tensor]
+
+_BULK = 65_536
+
+
+class PairSource(ABC):
+    """A stream of `PairBatch`es.
+
+    Attributes:
+        process: the process behind the pairs, if there is one.
+        sharded: whether each process of a distributed run already gets batches of its own. If not, all see
+            the same global batches and take their share of the rows.
+
+    """
+
+    process: DataGeneratingProcess | None = None
+    sharded = False
+
+    @abstractmethod
+    def next(self, n: int) -> PairBatch:
+        """Take the next `n` pairs (a loader gives the batches that it was made with)."""
+
+    @abstractmethod
+    def fresh(self, n: int) -> PairBatch:
+        """Take up to `n` pairs for a fit or an evaluation, without moving the stream."""
+
+    @abstractmethod
+    def state(self) -> State:
+        """Say where the stream stands, in tensors."""
+
+    @abstractmethod
+    def restore(self, state: State) -> None:
+        """Go back to where a `state` was taken."""
+
+
+def as_source(pairs: Any, seed: int = 0) -> PairSource:
+    """Make a source of whatever holds pairs.
+
+    Example:
+        >>> x = torch.randn(100, 3)
+        >>> as_source((x, x + 0.1), seed=0).next(10).x.shape
+        torch.Size([10, 3])
+
+    Args:
+        pairs: a `DataGeneratingProcess`; a `PairBatch` or tuple of arrays (x, x_pos), each (N, ...); a
+            `DataLoader` (or other iterable that can be started again) of batches (x, x_pos), with hard
+            negatives as an optional third; or a `PairSource`.
+        seed: draws or orders the pairs.
+
+    Returns:
+        The source.
+
+    """
+    if isinstance(pairs, PairSource):
+        return pairs
+    if isinstance(pairs, DataGeneratingProcess):
+        return ProcessSource(pairs, seed)
+    if isinstance(pairs, PairBatch):
+        return ArraySource(pairs, seed)
+    if isinstance(pairs, tuple) and len(pairs) in (2, 3) and all(hasattr(a, "shape") for a in pairs):
+        return ArraySource(as_pair_batch(pairs), seed)
+    if isinstance(pairs, Iterable) and not isinstance(pairs, Iterator | str | bytes | dict):
+        return LoaderSource(pairs)
+    raise ValueError(
+        "`pairs` must be a process, a tuple of arrays (x, x_pos), or a loader of such batches that can be"
+        f" started again, got {describe(pairs)}"
+    )
+
+
+def as_pair_batch(batch: Any) -> PairBatch:
+    """Read (x, x_pos) or (x, x_pos, x_neg), in arrays or tensors, as a `PairBatch` of floats."""
+    if isinstance(batch, PairBatch):
+        return batch
+    if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+        raise ValueError(f"a batch of pairs must be (x, x_pos) or (x, x_pos, x_neg), got {describe(batch)}")
+    tensors = [torch.as_tensor(part) for part in batch]
+    tensors = [part if part.is_floating_point() else part.float() for part in tensors]
+    x, x_pos = tensors[:2]
+    if x.shape != x_pos.shape or x.ndim < 2:
+        raise ValueError(
+            f"`x` and `x_pos` must have one shape (N, ...), got {tuple(x.shape)} and {tuple(x_pos.shape)}"
+        )
+    return PairBatch(*tensors)
+
+
+class _Bulk(NamedTuple):
+    """Pairs drawn together, and the state of the generator before the draw."""
+
+    pairs: PairBatch
+    before: Tensor
+
+
+class ProcessSource(PairSource):
+    """Pairs from a process, drawn in bulk by a thread while the last bulk is used up.
+
+    Args:
+        process: to draw from.
+        seed: of two generators, one for the stream and one for `fresh`.
+        bulk: pairs drawn at once.
+
+    """
+
+    def __init__(self, process: DataGeneratingProcess, seed: int = 0, bulk: int = _BULK) -> None:
+        self.process: DataGeneratingProcess = process
+        self._size = check_count(bulk, "bulk")
+        self._stream = Generator().manual_seed(2 * seed)
+        self._aside = Generator().manual_seed(2 * seed + 1)
+        # The worker draws with as many threads as the caller: OpenMP would give a new thread all cores.
+        self._worker = ThreadPoolExecutor(1, "pairs", torch.set_num_threads, (torch.get_num_threads(),))
+        self._now: _Bulk | None = None
+        self._ahead: Future[_Bulk] | None = None
+        self._position = 0
+
+    def next(self, n: int) -> PairBatch:
+        """Take the next `n` pairs."""
+        if check_count(n, "n") > self._size:
+            raise ValueError(f"`n` must be at most the bulk of {self._size}, got {n}")
+        if self._now is None or self._position + n > self._size:
+            self._advance()
+        assert self._now is not None
+        batch = self._now.pairs[self._position : self._position + n]
+        self._position += n
+        return batch
+
+    def _advance(self) -> None:
+        ahead = self._ahead or self._worker.submit(self._draw)
+        self._now, self._position = ahead.result(), 0
+        self._ahead = self._worker.submit(self._draw)
+
+    def _draw(self) -> _Bulk:
+        before = self._stream.get_state()
+        pairs = self.process.sample(self._size, self._stream)
+        # The steps need no latents: without them the bulk takes half the memory.
+        return _Bulk(replace(pairs, z=None, z_pos=None, z_neg=None), before)
+
+    def fresh(self, n: int) -> PairBatch:
+        """Draw `n` pairs, latents included."""
+        return self.process.sample(n, self._aside)
+
+    def state(self) -> State:
+        """State of both generators, and the position in the bulk."""
+        before = self._stream.get_state() if self._now is None else self._now.before
+        position = -1 if self._now is None else self._position
+        return {"stream": before, "aside": self._aside.get_state(), "position": torch.tensor(position)}
+
+    def restore(self, state: State) -> None:
+        """Draw the bulk of the state again and go to its position in it."""
+        if self._ahead is not None:
+            self._ahead.result()
+        self._ahead = self._now = None
+        self._stream.set_state(state["stream"])
+        self._aside.set_state(state["aside"])
+        position = int(state["position"])
+        if position >= 0:
+            self._advance()
+            self._position = position
+
+
+class ArraySource(PairSource):
+    """Pairs from arrays in memory, in a new order each epoch; an incomplete last batch is left out.
+
+    Args:
+        pairs: all of them.
+        seed: of the orders.
+
+    """
+
+    def __init__(self, pairs: PairBatch, seed: int = 0) -> None:
+        if len(pairs) < 2:
+            raise ValueError(f"`pairs` must hold at least 2 pairs, got {len(pairs)}")
+        self.pairs = pairs
+        self._stream = Generator().manual_seed(2 * seed)
+        self._aside = Generator().manual_seed(2 * seed + 1)
+        self._start_epoch()
+
+    def _start_epoch(self) -> None:
+        self._before = self._stream.get_state()
+        self._order = torch.randperm(len(self.pairs), generator=self._stream)
+        self._position = 0
+
+    def next(self, n: int) -> PairBatch:
+        """Take the next `n` pairs of this epoch, or the first of a new one."""
+        if check_count(n, "n") > len(self.pairs):
+            raise ValueError(
+                f"the batch size must be at most the number of pairs, {len(self.pairs)}, got {n}"
+            )
+        if self._position + n > len(self.pairs):
+            self._start_epoch()
+        rows = self._order[self._position : self._position + n]
+        self._position += n
+        return self.pairs[rows]
+
+    def fresh(self, n: int) -> PairBatch:
+        """Take `n` pairs at random without repetition, or all there are."""
+        return self.pairs[torch.randperm(len(self.pairs), generator=self._aside)[:n]]
+
+    def state(self) -> State:
+        """State of both generators, and the position in the epoch."""
+        return {
+            "stream": self._before,
+            "aside": self._aside.get_state(),
+            "position": torch.tensor(self._position),
+        }
+
+    def restore(self, state: State) -> None:
+        """Order the epoch of the state again and go to its position in it."""
+        self._stream.set_state(state["stream"])
+        self._start_epoch()
+        self._aside.set_state(state["aside"])
+        self._position = int(state["position"])
+
+
+class LoaderSource(PairSource):
+    """Batches from a `DataLoader`, epoch after epoch, in the sizes that it was made with.
+
+    Resuming repeats the epoch's first batches and drops them; it is exact if the loader's order and its
+    augmentations come from torch's random state or from a `generator` of the loader.
+
+    Args:
+        loader: iterable of batches (x, x_pos), (x, x_pos, x_neg) or `PairBatch`.
+
+    """
+
+    sharded = True
+
+    def __init__(self, loader: Iterable[Any]) -> None:
+        self.loader = loader
+        self._epoch: Iterator[Any] | None = None
+        self._before: State = {}
+        self._position = 0
+
+    @property
+    def _generator(self) -> Generator | None:
+        generator = self.loader.generator if isinstance(self.loader, DataLoader) else None
+        return generator if isinstance(generator, Generator) else None
+
+    def _start_epoch(self) -> Iterator[Any]:
+        self._before = {"global": torch.get_rng_state()}
+        if self._generator is not None:
+            self._before["loader"] = self._generator.get_state()
+        self._epoch, self._position = iter(self.loader), 0
+        return self._epoch
+
+    def next(self, n: int) -> PairBatch:
+        """Take the loader's next batch, whatever its size."""
+        batch = next(self._epoch or self._start_epoch(), None)
+        if batch is None:
+            batch = next(self._start_epoch(), None)
+        if batch is None:
+            raise ValueError("the loader of pairs is empty")
+        self._position += 1
+        return as_pair_batch(batch)
+
+    def fresh(self, n: int) -> PairBatch:
+        """Collect up to `n` pairs from an iteration of their own."""
+        with torch.random.fork_rng(devices=[]):
+            kept = None if self._generator is None else self._generator.get_state()
+            batches: list[PairBatch] = []
+            for batch in iter(self.loader):
+                batches.append(as_pair_batch(batch))
+                if sum(map(len, batches)) >= n:
+                    break
+            if kept is not None and self._generator is not None:
+                self._generator.set_state(kept)
+        if not batches:
+            raise ValueError("the loader of pairs is empty")
+        x, x_pos = (torch.cat([getattr(b, name) for b in batches])[:n] for name in ("x", "x_pos"))
+        return PairBatch(x, x_pos)
+
+    def state(self) -> State:
+        """Random states before the epoch, and the number of batches taken from it."""
+        return {**self._before, "position": torch.tensor(-1 if self._epoch is None else self._position)}
+
+    def restore(self, state: State) -> None:
+        """Start the epoch of the state again and skip the batches that were taken."""
+        position = int(state["position"])
+        self._epoch = None
+        if position < 0:
+            return
+        now = torch.get_rng_state()
+        torch.set_rng_state(state["global"])
+        if self._generator is not None and "loader" in state:
+            self._generator.set_state(state["loader"])
+        self._start_epoch()
+        for _ in range(position):
+            self.next(0)
+        torch.set_rng_state(now)
