@@ -52,7 +52,7 @@ format: $(READY) ## Format the code and fix what the linter can
 
 .PHONY: bench-losses
 bench-losses: .venv-bench/.ready ## Measure the losses beside their peers (about half an hour)
-	.venv-bench/bin/python -m benchmarks.losses
+	.venv-bench/bin/python -m benchmarks.losses --fresh
 
 .PHONY: bench-potential
 bench-potential: $(READY) ## Show what a candidate potential does (about ten minutes)

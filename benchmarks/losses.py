@@ -1,6 +1,7 @@
 """Time and memory of the loss beside other libraries and beside its own limit.
 
-    python -m benchmarks.losses            # measure, write benchmarks/results/losses.jsonl, print
+    python -m benchmarks.losses            # measure what benchmarks/results/losses.jsonl lacks, and print
+    python -m benchmarks.losses --fresh    # measure all again
     python -m benchmarks.losses --show     # print what was measured
 
 Every contender of a setting runs in turn within one process, several rounds, so that all meet the same
@@ -20,6 +21,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +220,24 @@ def show(rows: list[dict[str, Any]]) -> None:
                 print(f"  same objective: {ours} is {cpu[peer] / cpu[ours]:.1f} × faster than {peer}")
 
 
+def measure_all(options: argparse.Namespace) -> None:
+    """Measure every setting that `--out` does not hold yet."""
+    if options.fresh or not options.out.exists():
+        about = {"torch": torch.__version__, "cpu": torch.backends.cpu.get_cpu_capability()}
+        options.out.write_text(json.dumps({**about, "machine": platform.machine()}) + "\n")
+    held = [json.loads(line) for line in options.out.read_text().splitlines()[1:]]
+    done = {(row["threads"], row["n"], row["dim"]) for row in held}
+    with options.out.open("a") as stream:
+        for threads, n, dim in product(options.threads, options.sizes, options.dims):
+            if (threads, n, dim) in done:
+                continue
+            rounds = options.rounds if n <= 4096 else 1
+            for row in measure(n, dim, threads, rounds, options.memory):
+                print(json.dumps(row), file=stream, flush=True)
+        if options.large and (torch.get_num_threads(), options.large, 128) not in done:
+            print(json.dumps(large_batch(options.large, 128)), file=stream)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1024, 4096, 16384])
@@ -227,21 +247,12 @@ def main() -> None:
     parser.add_argument("--memory", type=float, default=10, help="GB that a contender may need")
     parser.add_argument("--large", type=int, default=65536, help="batch of the memory test; 0 for none")
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--fresh", action="store_true", help="measure again what --out holds")
     parser.add_argument("--show", action="store_true", help="only print what --out holds")
     options = parser.parse_args()
     if not options.show:
         options.out.parent.mkdir(exist_ok=True)
-        with options.out.open("w") as stream:
-            about = {"torch": torch.__version__, "cpu": torch.backends.cpu.get_cpu_capability()}
-            print(json.dumps({**about, "machine": platform.machine()}), file=stream)
-            for threads in options.threads:
-                for n in options.sizes:
-                    for dim in options.dims:
-                        rounds = options.rounds if n <= 4096 else 2
-                        for row in measure(n, dim, threads, rounds, options.memory):
-                            print(json.dumps(row), file=stream, flush=True)
-            if options.large:
-                print(json.dumps(large_batch(options.large, 128)), file=stream)
+        measure_all(options)
     lines = [json.loads(line) for line in options.out.read_text().splitlines()]
     print(lines[0])
     show(lines[1:])

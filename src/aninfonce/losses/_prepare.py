@@ -104,7 +104,7 @@ def to_working(z: Tensor, normalize: bool) -> Tensor:
     floor = max(torch.finfo(z.dtype).tiny, 1e-12)
     length = torch.linalg.vector_norm(working, dim=-1, keepdim=True)
     kept = length > floor
-    return torch.where(kept, working / torch.where(kept, length, 1.0), 0.0)
+    return working * torch.where(kept, torch.where(kept, length, 1.0).reciprocal(), 0.0)
 
 
 @contextmanager

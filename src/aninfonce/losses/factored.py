@@ -74,10 +74,10 @@ class _Problem(NamedTuple):
     panel: int | None
 
     def augmented(self, shift: Tensor) -> tuple[Tensor, Tensor]:
-        """Fold biases and shift into the product: (k + 2, N) and (k + 2, M)."""
+        """Fold biases and shift into the product: (k + 2, N) and, by row, (M, k + 2)."""
         query = torch.cat([self.query.T, torch.ones_like(shift)[None], (self.query_bias - shift)[None]])
-        key = torch.cat([self.key.T, self.key_bias[None], torch.ones_like(self.key_bias)[None]])
-        return query, key
+        key_bias = self.key_bias[:, None]
+        return query, torch.cat([self.key, key_bias, torch.ones_like(key_bias)], dim=1)
 
     def panels(self) -> Iterator[tuple[int, int]]:
         """First and last row of each panel."""
@@ -111,14 +111,13 @@ def _sweep(
 
     Folded into the product, the shift costs nothing; taken off afterwards, it is exact.
     """
-    query, key = problem.augmented(shift if fold else torch.zeros_like(shift))
+    query, keys_by_row = problem.augmented(shift if fold else torch.zeros_like(shift))
+    key = keys_by_row.T.contiguous()
     extra = (problem.extra - shift[:, None]).exp_()
     total = extra.sum(dim=1)
     # The last feature of a key is 1, so the last row of key @ tile is the sum of the tile.
-    keys_by_row = key.T.contiguous()
     probe = key[-1:] if weights is None else key
-    grad_query = torch.empty_like(query[:, :0]) if weights is None else torch.empty_like(query)
-    grad_key = torch.zeros_like(key)
+    grad_query, grad_key = torch.empty_like(query), torch.zeros_like(key)
     factor = torch.empty_like(total)
     buffer = _buffer(problem)
     for start, stop in problem.panels():
@@ -139,8 +138,8 @@ def _sweep(
     if weights is None:
         return total, None
     return total, (
-        grad_query[:-2].T.contiguous(),
-        grad_key[:-2].T.contiguous(),
+        grad_query[:-2].T,
+        grad_key[:-2].T,
         grad_query[-1],
         grad_key[-2],
         extra.mul_(factor[:, None]),
@@ -150,8 +149,7 @@ def _sweep(
 def _row_maximum(problem: _Problem) -> Tensor:
     """Largest logit of each row."""
     largest = problem.extra.amax(dim=1)
-    query, key = problem.augmented(torch.zeros_like(largest))
-    keys_by_row = key.T.contiguous()
+    query, keys_by_row = problem.augmented(torch.zeros_like(largest))
     for start, stop in problem.panels():
         tile = torch.mm(keys_by_row, query[:, start:stop])
         _exclude(tile, problem.excluded, start, -torch.inf)

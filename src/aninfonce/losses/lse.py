@@ -98,6 +98,8 @@ class _SweptLSE(torch.autograd.Function):
             )
         (grad,) = grads
         gradients = ctx.saved_tensors if ctx.eager else ctx.sweep(ctx.saved_tensors, grad).gradients
-        scaled = [g * grad for g in gradients] if ctx.eager else gradients
+        # A plain `loss.backward()` hands in 1; to look is free only where it needs no synchronisation.
+        is_one = grad.device.type == "cpu" and ctx.eager and grad.item() == 1
+        scaled = [g * grad for g in gradients] if ctx.eager and not is_one else gradients
         wanted = ctx.needs_input_grad[2:]
         return None, None, *(g if want else None for g, want in zip(scaled, wanted, strict=True))
