@@ -1,0 +1,15 @@
+"""Results beside the published values: one HTML page, and Markdown for the docs."""
+
+from aninfonce.report.compare import Comparison, Section, compare, judge, sections
+from aninfonce.report.html import write_report
+from aninfonce.report.markdown import write_markdown
+
+__all__ = [
+    "Comparison",
+    "Section",
+    "compare",
+    "judge",
+    "sections",
+    "write_markdown",
+    "write_report",
+]

@@ -1,0 +1,52 @@
+"""Results as one HTML page that needs no other file and no network."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from aninfonce.report.compare import sections
+from aninfonce.report.figures import draw
+from aninfonce.report.numbers import signed, value
+from aninfonce.studies import ResultStore
+
+
+def write_report(directory: str | Path, out: str | Path | None = None) -> Path:
+    """Write the page of a directory of results, and its plots as files.
+
+    Args:
+        directory: where `aninfonce run` wrote.
+        out: folder of the page, with `plots/` in it; `directory`/report if omitted.
+
+    Returns:
+        Path of the page. A `ValueError` if there are no results.
+
+    """
+    store = ResultStore(directory)
+    rows = store.rows()
+    if not rows:
+        raise ValueError(f"`directory` must hold results, found none in {store.path}")
+    folder = Path(out) if out is not None else store.directory / "report"
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = [(section, draw(section)) for section in sections(rows)]
+    for _, plots in parts:
+        for plot in plots:
+            plot.save(folder / "plots")
+    environment = Environment(
+        loader=PackageLoader("aninfonce.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"value": value, "signed": signed}
+    page = environment.get_template("page.html.j2").render(
+        parts=parts,
+        raw=Path(os.path.relpath(store.path, folder)).as_posix(),
+        failures=[row for section, _ in parts for row in section.failures],
+    )
+    path = folder / "index.html"
+    path.write_text(page, encoding="utf-8")
+    return path

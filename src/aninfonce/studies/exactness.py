@@ -1,0 +1,104 @@
+"""Ours: which samplers and losses have their optimum at the true Λ, with the true latents as embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Generator
+
+from aninfonce.losses import AnInfoNCE
+from aninfonce.processes import process
+from aninfonce.studies.base import ANINFONCE, Cell, Metrics, Preset, Published, Study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from aninfonce.studies.store import Row
+
+_SAMPLERS = {"exact": "fisher-bingham", "approximate": "approximate-fisher-bingham"}
+_LOSSES: dict[str, dict[str, Any]] = {
+    "forward": {"candidates": "anchors"},
+    "symmetric": {"candidates": "anchors", "symmetric": True},
+    "symmetric+β": {"candidates": "anchors", "symmetric": True, "potential": True},
+    "as published": {"candidates": "both", "symmetric": True},
+}
+_TRUTH = (5.0,) * 5 + (25.0,) * 5
+_STEPS = {"smoke": 20, "laptop": 1_500, "paper": 6_000}
+
+
+def cells(preset: Preset) -> list[Cell]:
+    """Give every sampler with every loss."""
+    published = {
+        "Λ̂ style": Published(5.0, precision=0.05, goal="equal"),
+        "Λ̂ content": Published(25.0, precision=0.25, goal="equal"),
+    }
+    return [
+        Cell(
+            f"{sampler}, {loss}",
+            {"sampler": kind, "loss": loss, "concentration": list(_TRUTH)},
+            {"steps": _STEPS[preset], "batch_size": 512},
+            published,
+            estimate=_STEPS[preset] * (0.02 if "+β" in loss else 0.01),
+        )
+        for sampler, kind in _SAMPLERS.items()
+        for loss in _LOSSES
+    ]
+
+
+def run(cell: Cell, seed: int) -> Metrics:
+    """Train Λ̂ (and β) alone, from the truth, on fresh pairs of true latents; average its second half."""
+    settings = cell.configuration
+    truth = torch.tensor(settings["concentration"])
+    conditional = {"kind": settings["sampler"], "concentration": tuple(settings["concentration"])}
+    source = process("fig2/25", mixing="identity", conditional=conditional)
+    generator = Generator().manual_seed(seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)  # the weights of β
+        loss = AnInfoNCE(len(truth), initial=truth, normalize=False, **_LOSSES[settings["loss"]])
+    optimizer = torch.optim.Adam(loss.param_groups(lr=3e-3), lr=3e-3, betas=(0.9, 0.99))
+    steps = settings["steps"]
+    mean = torch.zeros_like(truth)
+    for step in range(steps):
+        batch = source.sample(settings["batch_size"], generator)
+        optimizer.zero_grad()
+        loss(batch.z, batch.z_pos).backward()
+        optimizer.step()
+        if step >= steps // 2:
+            mean += loss.concentration.detach() / (steps - steps // 2)
+    parts = {name: fmean(mean[list(index)].tolist()) for name, index in source.partitions().items()}
+    return {f"Λ̂ {name}": value for name, value in parts.items()}
+
+
+def plot(rows: Sequence[Row]) -> dict[str, Figure]:
+    """Draw how far each optimum lies from the truth, in per cent."""
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(row["cell"] for row in rows))
+    figure = Figure(figsize=(6.0, 0.5 + 0.35 * len(names)), layout="constrained")
+    axes = figure.add_subplot()
+    for part, colour in (("Λ̂ style", "C0"), ("Λ̂ content", "C1")):
+        errors = [
+            (row["metrics"][part] / row["published"][part]["value"] - 1.0, names.index(row["cell"]))
+            for row in rows
+        ]
+        axes.plot([100 * e for e, _ in errors], [place for _, place in errors], "o", color=colour, label=part)
+    axes.axvline(0.0, color="grey", linewidth=0.8)
+    axes.set(yticks=range(len(names)), yticklabels=names, xlabel="Λ̂ above the true Λ, in %")
+    axes.invert_yaxis()
+    axes.legend()
+    return {"optimum": figure}
+
+
+STUDY = Study(
+    name="exactness",
+    title="Where each sampler and loss has its optimum, at the true latents",
+    paper=f"Ours, on the setting of {ANINFONCE}",
+    source="the true Λ of the process; within 1 % counts as equal",
+    cells=cells,
+    run=run,
+    plot=plot,
+    reference="truth",
+)
