@@ -89,7 +89,7 @@ class Recipe(Settings):
     optimizer: Literal["muon", "adam"] = "muon"
     muon_lr: PositiveFloat = 0.1
     muon_momentum: Momentum = 0.95
-    muon_iterations: PositiveInt = 5
+    muon_iterations: PositiveInt = 4
     adam_lr: PositiveFloat = 8e-3
     adam_betas: tuple[Momentum, Momentum] = (0.9, 0.99)
     concentration_lr: PositiveFloat = 1e-2

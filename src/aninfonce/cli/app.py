@@ -1,0 +1,40 @@
+"""All commands together. Nothing heavy is imported before a command runs, so that help comes at once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from aninfonce import __version__
+from aninfonce.cli.demo import demo
+from aninfonce.cli.embed import embed
+from aninfonce.cli.evaluate import evaluate
+from aninfonce.cli.train import train
+
+app = typer.Typer(
+    name="aninfonce",
+    help="Recover the hidden factors behind paired data by contrastive learning.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"aninfonce {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Recover the hidden factors behind paired data by contrastive learning."""
+
+
+for command in (demo, train, evaluate, embed):
+    app.command(no_args_is_help=command is not demo)(command)

@@ -1,0 +1,203 @@
+"""The two trainings of the demo, each in a process with one thread."""
+
+from __future__ import annotations
+
+import multiprocessing
+import queue
+from dataclasses import dataclass, field
+from multiprocessing.queues import Queue
+from typing import TYPE_CHECKING, Any
+
+from aninfonce.training.config import TrainingConfig
+from aninfonce.training.log import Reporter
+from aninfonce.training.monitor import Row
+from aninfonce.training.progress import ProgressBars
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+PROCESS = "fig2/25"
+LOSSES: dict[str, dict[str, Any]] = {
+    # A trained temperature, so that InfoNCE, too, learns how much pairs vary: as one number for all factors.
+    "InfoNCE": {"loss": {"name": "infonce", "options": {"learn_temperature": True}}},
+    "AnInfoNCE": {"loss": {"name": "aninfonce"}},
+}
+_QUICK: dict[str, Any] = {
+    "steps": 500,
+    "batch_size": 256,
+    "growth": ((0.5, 512),),
+    "close": {"pairs": 16_384, "concentration_pairs": 16_384, "block": 512},
+}
+
+
+@dataclass(frozen=True)
+class DemoRun:
+    """One finished training.
+
+    Attributes:
+        name: of the loss.
+        r2: by part, on fresh pairs.
+        concentration: Λ̂ ascending; for InfoNCE one over the temperature, for all factors.
+        truth: Λ ascending.
+        loss: on the held-out pairs.
+        optimum: of the loss on the same pairs.
+        seconds: of training.
+        folded: the label-free check; None where it does not apply.
+        switch: step at which the embedding was put on the sphere; None if it was there all along.
+        history: rows of the log.
+
+    """
+
+    name: str
+    r2: dict[str, float]
+    concentration: list[float]
+    truth: list[float]
+    loss: float
+    optimum: float
+    seconds: float
+    folded: bool | None
+    switch: int | None
+    history: list[Row] = field(repr=False)
+
+
+def demo_config(name: str, seed: int, *, quick: bool) -> TrainingConfig:
+    """Give the settings of one of the two trainings."""
+    return TrainingConfig.model_validate(
+        {
+            **LOSSES[name],
+            "recipe": _QUICK if quick else {},
+            "seed": seed,
+            "log_every": 10,
+            "evaluate_every": 25 if quick else 50,
+        }
+    )
+
+
+def run_side_by_side(seed: int, *, quick: bool) -> list[DemoRun]:
+    """Train both losses at the same time, with a progress bar each."""
+    context = multiprocessing.get_context("spawn")
+    news: Queue[tuple[str, str, Any]] = context.Queue()
+    workers = {
+        name: context.Process(target=_work, args=(name, seed, quick, news), daemon=True) for name in LOSSES
+    }
+    for worker in workers.values():
+        worker.start()
+    done: dict[str, DemoRun] = {}
+    with ProgressBars() as bars:
+        for name in LOSSES:
+            bars.start(f"{name:9s}", demo_config(name, seed, quick=quick).recipe.steps)
+        while len(done) < len(LOSSES):
+            try:
+                name, kind, content = news.get(timeout=1.0)
+            except queue.Empty:
+                _check_alive(workers, done)
+                continue
+            if kind == "row":
+                bars.row(f"{name:9s}", content)
+            elif kind == "done":
+                done[name] = content
+            else:
+                raise ValueError(f"{name}: {content}")
+    for worker in workers.values():
+        worker.join()
+    return [done[name] for name in LOSSES]
+
+
+def _check_alive(workers: dict[str, Any], done: dict[str, DemoRun]) -> None:
+    for name, worker in workers.items():
+        if name not in done and not worker.is_alive() and worker.exitcode != 0:
+            raise ValueError(f"{name}: the training process ended with exit code {worker.exitcode}")
+
+
+class _Messages(Reporter):
+    """Sends rows to the parent process."""
+
+    def __init__(self, name: str, news: Queue[tuple[str, str, Any]]) -> None:
+        self._name, self._news = name, news
+
+    def row(self, row: Row) -> None:
+        self._news.put((self._name, "row", row))
+
+
+def _work(name: str, seed: int, quick: bool, news: Queue[tuple[str, str, Any]]) -> None:
+    """Train in a process of its own and send the result."""
+    try:
+        import torch
+
+        torch.set_num_threads(1)
+        news.put((name, "done", train_one(name, seed, quick=quick, reporter=_Messages(name, news))))
+    except Exception as problem:
+        news.put((name, "error", f"{type(problem).__name__}: {problem}"))
+    except KeyboardInterrupt:
+        pass
+
+
+def train_one(name: str, seed: int, *, quick: bool, reporter: Reporter) -> DemoRun:
+    """Train one loss and score it on fresh pairs."""
+    import torch
+
+    from aninfonce.losses import InfoNCE
+    from aninfonce.metrics import linear_r2
+    from aninfonce.processes import process
+    from aninfonce.training.loop import fit
+
+    # Fewer candidates for a well-conditioned mixing take less time to draw.
+    pairs = process(PROCESS, seed=seed, **({"candidates": 3000} if quick else {}))
+    config = demo_config(name, seed, quick=quick)
+    fitted = fit(pairs, config, reporters=[reporter])
+    fresh = pairs.sample(16_384, torch.Generator().manual_seed(10**6 + seed))
+    assert fresh.z is not None
+    assert pairs.concentration is not None
+    score = linear_r2(fresh.z, fitted.embed(fresh.x), partitions=pairs.partitions())
+    last = fitted.history[-1]
+    if fitted.concentration is not None:
+        concentration = fitted.concentration.sort().values.tolist()
+    else:
+        assert isinstance(fitted.loss, InfoNCE)
+        concentration = [1 / float(fitted.loss.temperature)]
+    unfold = config.recipe.unfold
+    return DemoRun(
+        name=name,
+        r2=score.per_partition,
+        concentration=concentration,
+        truth=pairs.concentration.sort().values.tolist(),
+        loss=last["held_out_loss"],
+        optimum=last["optimal_loss"],
+        seconds=fitted.seconds,
+        folded=fitted.folded,
+        switch=int(unfold.share * config.recipe.steps) if config.unfolds and unfold is not None else None,
+        history=fitted.history,
+    )
+
+
+def comparison_table(runs: list[DemoRun]) -> Table:
+    """Put both results beside each other."""
+    from rich.table import Table
+
+    table = Table(title="What the two losses recover of the same ten factors")
+    for heading in ("", "R² content", "R² style", "Λ̂ (truth)", "loss", "optimum", "seconds"):
+        table.add_column(heading, justify="left" if heading in ("", "Λ̂ (truth)") else "right")
+    for run in runs:
+        table.add_row(
+            run.name,
+            f"{run.r2['content']:.4f}",
+            f"{run.r2['style']:.4f}",
+            describe_concentration(run),
+            f"{run.loss:.3f}",
+            f"{run.optimum:.3f}",
+            f"{run.seconds:.0f}",
+        )
+    return table
+
+
+def describe_concentration(run: DemoRun) -> str:
+    """Say Λ̂ beside Λ in a few words."""
+    groups: list[str] = []
+    if len(run.concentration) == 1:
+        return (
+            f"{run.concentration[0]:.1f} for all ({' and '.join(f'{v:g}' for v in sorted(set(run.truth)))})"
+        )
+    for value in sorted(set(run.truth)):
+        own = [c for c, t in zip(run.concentration, run.truth, strict=True) if t == value]
+        groups.append(f"{min(own):.1f}–{max(own):.1f} ({value:g})")
+    return ", ".join(groups)

@@ -1,0 +1,122 @@
+"""`aninfonce evaluate`: what a trained encoder recovered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aninfonce.cli.errors import friendly
+
+if TYPE_CHECKING:
+    from aninfonce.processes import DataGeneratingProcess, PairBatch
+    from aninfonce.training import Fitted
+
+
+@friendly
+def evaluate(
+    checkpoint: Annotated[
+        Path, typer.Argument(help="A run's folder, or one of its checkpoints.", show_default=False)
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Arrays `x`, `x_pos` (and `z`) to score on.", show_default="what the run was trained on"
+        ),
+    ] = None,
+    pairs: Annotated[int, typer.Option(min=1024, help="Pairs to score on.")] = 16_384,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Score a trained encoder on fresh pairs of its process, or on arrays.
+
+    With known latents: R², mean correlation coefficient and the error of Λ̂. Always: loss, effective rank,
+    alignment, uniformity and the folding check.
+
+    For example:
+
+        aninfonce evaluate runs/config
+
+        aninfonce evaluate runs/config --data test.npz --json
+    """
+    from aninfonce.processes import DataGeneratingProcess
+    from aninfonce.training import load_fitted
+    from aninfonce.training.config import DataSettings
+    from aninfonce.training.data import open_data
+
+    fitted = load_fitted(checkpoint)
+    settings = fitted.config.data if data is None else DataSettings(arrays=data)
+    if settings is None:
+        raise ValueError("the run was trained on data given in Python: pass --data")
+    opened = open_data(settings)
+    if isinstance(opened, DataGeneratingProcess):
+        scores = _scores(fitted, _fresh(opened, pairs), opened)
+    else:
+        scores = _scores(fitted, opened[slice(pairs)], None)
+    if as_json:
+        typer.echo(json.dumps(scores, ensure_ascii=False))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("score", "value", title=f"{checkpoint}, step {fitted.step}")
+    for name, value in scores.items():
+        table.add_row(name, _shown(value))
+    Console().print(table)
+
+
+def _fresh(process: DataGeneratingProcess, n: int) -> PairBatch:
+    """Draw pairs that no seed of a training run draws."""
+    import torch
+
+    return process.sample(n, torch.Generator().manual_seed(2**62))
+
+
+def _scores(fitted: Fitted, batch: PairBatch, process: DataGeneratingProcess | None) -> dict[str, Any]:
+    import torch
+
+    from aninfonce.metrics import (
+        alignment,
+        concentration_error,
+        linear_r2,
+        mean_correlation_coefficient,
+        rankme,
+        uniformity,
+    )
+
+    z, z_pos = fitted.embed(batch.x), fitted.embed(batch.x_pos)
+    scores: dict[str, Any] = {"pairs": len(z)}
+    if batch.z is not None:
+        partitions = None if process is None else process.partitions()
+        r2 = linear_r2(batch.z, z, partitions=partitions)
+        scores["R²"] = r2.mean
+        if len(r2.per_partition) in (2, 3):
+            scores |= {f"R² {name}": value for name, value in r2.per_partition.items()}
+        scores["mean correlation coefficient"] = mean_correlation_coefficient(batch.z, z).mean
+    if fitted.concentration is not None:
+        scores["Λ̂"] = fitted.concentration.tolist()
+        truth = None if process is None else process.concentration
+        if truth is not None and len(truth) == len(fitted.concentration):
+            scores["largest relative error of sorted Λ̂"] = concentration_error(
+                fitted.concentration, truth
+            ).max
+    block = min(1024, len(z))
+    with torch.no_grad():
+        values = [
+            float(fitted.loss(z[i : i + block], z_pos[i : i + block]))
+            for i in range(0, len(z) - block + 1, block)
+        ]
+    scores[f"loss, {block - 1} negatives"] = sum(values) / len(values)
+    scores["effective rank"] = rankme(z)
+    scores["alignment"] = alignment(z, z_pos)
+    scores["uniformity"] = uniformity(z[:4096])
+    if fitted.folding is not None:
+        scores["folded"] = fitted.folding.folded
+    return scores
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(f"{entry:.3g}" for entry in value)
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
