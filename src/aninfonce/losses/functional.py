@@ -67,8 +67,9 @@ def info_nce(
 
     and `negatives` adds K or M logits to each. With `symmetric=True` the views also change places,
     and the loss is the mean over all 2N anchors; `symmetric=True, candidates="both"` is NT-Xent.
-    `"anchors"` is exact for anchors that are uniform (positives in general are not); the other sets, and
-    symmetry, are exact with a `potential`.
+    `"anchors"` is exact for anchors that are uniform. Positives in general are not, so the other sets and
+    symmetry want a `potential`; `"both"` and `"anchors+self"` mix candidates of two kinds, and are then
+    exact up to order 1/N.
 
     Memory is linear in N: no (N, N) matrix is ever held, unless `similarity` is a plain function.
 
