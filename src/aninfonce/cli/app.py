@@ -10,6 +10,7 @@ from aninfonce import __version__
 from aninfonce.cli.demo import demo
 from aninfonce.cli.embed import embed
 from aninfonce.cli.evaluate import evaluate
+from aninfonce.cli.studies import register as register_studies
 from aninfonce.cli.train import train
 
 app = typer.Typer(
@@ -38,3 +39,4 @@ def options(
 
 for command in (demo, train, evaluate, embed):
     app.command(no_args_is_help=command is not demo)(command)
+register_studies(app)

@@ -25,8 +25,9 @@ class Comparison:
         spread: standard deviation over them, if there are several.
         published: value to compare with, if there is one.
         difference: ours − published.
+        judged: whether the run is long enough to be compared.
         verdict: "better", "worse" or "within noise"; "as published" or "differs" where neither direction is
-            better; empty without a published value.
+            better; empty without a published value, or if not judged.
 
     """
 
@@ -36,6 +37,7 @@ class Comparison:
     mean: float
     spread: float | None
     published: Published | None
+    judged: bool = True
 
     @property
     def difference(self) -> float | None:
@@ -45,7 +47,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """What the difference means, given the noise of both sides."""
-        if self.published is None:
+        if self.published is None or not self.judged:
             return ""
         return judge(self.mean, self.spread or 0.0, self.seeds, self.published)
 
@@ -64,6 +66,11 @@ class Section:
     def slug(self) -> str:
         """For file names and links."""
         return f"{self.study.name}-{self.preset}"
+
+    @property
+    def has_published(self) -> bool:
+        """Whether there is anything to compare with."""
+        return any(line.published is not None for line in self.comparisons)
 
     @property
     def seeds(self) -> int:
@@ -119,7 +126,9 @@ def judge(mean: float, spread: float, seeds: int, published: Published) -> str:
     >>> judge(5.1, 0.0, 1, Published(5.5, goal="target", target=5.0))
     'better'
     """
-    noise = 2.0 * math.hypot(spread / math.sqrt(seeds), published.spread) + published.precision
+    # One seed says nothing about its spread: take the published one for ours too.
+    ours = spread / math.sqrt(seeds) if seeds > 1 else published.spread
+    noise = 2.0 * math.hypot(ours, published.spread) + published.precision
     gain = mean - published.value
     if published.goal == "equal":
         return "as published" if abs(gain) <= noise else "differs"
@@ -174,7 +183,10 @@ def compare(rows: Sequence[Row]) -> list[Comparison]:
         for name in sorted(scalars, key=lambda metric: metric not in published):
             values = [float(row["metrics"][name]) for row in mine if name in row["metrics"]]
             spread = stdev(values) if len(values) > 1 else None
-            lines.append(Comparison(label, name, len(values), fmean(values), spread, published.get(name)))
+            judged = mine[0]["preset"] != "smoke"
+            lines.append(
+                Comparison(label, name, len(values), fmean(values), spread, published.get(name), judged)
+            )
     return lines
 
 

@@ -34,8 +34,9 @@ def cells(preset: Preset) -> list[Cell]:
     published = {"optimum": Published(50.0, precision=5.0, goal="equal")}
     for value, loss in CURVE.items():
         published[f"loss at {value}"] = Published(loss, _SCATTER, precision=0.003, goal="equal")
+    n = _ANCHORS[preset]
     parameters = {"dim": 20, "positive": 150.0, "negative": 100.0, "negatives": _NEGATIVES}
-    return [Cell("optimum", parameters, {"anchors": _ANCHORS[preset]}, published, estimate=60.0)]
+    return [Cell("optimum", parameters, {"anchors": n}, published, estimate=n / 50)]
 
 
 def run(cell: Cell, seed: int) -> Metrics:

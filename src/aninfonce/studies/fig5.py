@@ -56,7 +56,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
         laws = _laws(settings["concentration"], settings["degrees"], 400)
         for law, colour in zip(laws, ("C0", "C1"), strict=True):
             x = law.sample(Generator().manual_seed(0)).numpy()
-            axes.scatter(x[:, 0], x[:, 1], x[:, 2], s=4, color=colour, alpha=0.5)
+            axes.scatter(x[:, 0], x[:, 1], x[:, 2], s=4, color=colour, alpha=0.5, rasterized=True)
         axes.set_title(f"{name}: overlap {row['metrics']['overlap']:.2f}")
         axes.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1), xticks=(), yticks=(), zticks=())
         axes.set_box_aspect((1, 1, 1))

@@ -23,8 +23,9 @@ _BINS = 100
 
 def cells(preset: Preset) -> list[Cell]:
     """Give both concentrations of the figure."""
+    n = _PAIRS[preset]
     return [
-        Cell(f"overlap Λ={value}", {"process": f"fig8/{value}"}, {"pairs": _PAIRS[preset]}, estimate=5.0)
+        Cell(f"overlap Λ={value}", {"process": f"fig8/{value}"}, {"pairs": n}, estimate=n / 20_000)
         for value in (25, 75)
     ]
 
