@@ -6,9 +6,10 @@
 
 Every contender of a setting runs in turn within one process, several rounds, so that all meet the same
 machine; the table gives the best round of forward and backward. Ratios are of CPU time, which counts all
-threads and not what else the machine is busy with. Memory is the highest resident memory above that before
-the call, in the first round. The limit is the bare matrix products and exponentials of the same panels, and
-nothing else. A contender that would need more memory than `--memory` is not run.
+threads but not what else the machine is busy with (waiting threads are told to sleep). Memory is the highest
+resident memory above that before the call, in the first round. The limit is the bare matrix products and
+exponentials of the same panels, and nothing else. A contender that would need more memory than `--memory` is
+not run.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ import ctypes
 import gc
 import importlib
 import json
+import os
 import platform
 import time
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read once, when torch is loaded
 
 import torch
 from torch import Tensor
