@@ -7,6 +7,7 @@ import os
 import platform
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -115,8 +116,11 @@ def execute(task: Task) -> Row | None:
     start = time.perf_counter()
     metrics: dict[str, Any] = {}
     error = None
+    noticed: list[warnings.WarningMessage] = []
     try:
-        found = task.study.run(task.cell, task.seed)
+        with warnings.catch_warnings(record=True) as noticed:
+            warnings.simplefilter("default")
+            found = task.study.run(task.cell, task.seed)
         json.dumps(found, allow_nan=False)  # a NaN or an array is this cell's error, not the sweep's
         metrics = found
     except (KeyboardInterrupt, TrainingInterrupted):
@@ -138,6 +142,7 @@ def execute(task: Task) -> Row | None:
         "seconds": round(time.perf_counter() - start, 3),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": _versions(),
+        "warnings": list(dict.fromkeys(str(warning.message) for warning in noticed)),
         "error": error,
     }
 

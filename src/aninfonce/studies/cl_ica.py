@@ -1,0 +1,144 @@
+"""What Tables 1 and 2 of cl-ica share: rows that are trained, and their two baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from aninfonce.metrics import identity_baseline, linear_r2, mean_correlation_coefficient
+from aninfonce.processes import process
+from aninfonce.studies import trained
+from aninfonce.studies.base import Cell, Configuration, Metrics, Preset, Published
+from aninfonce.studies.supervised import embed, fit_supervised
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from aninfonce.studies.store import Row
+
+Space = Literal["sphere", "box", "unbounded"]
+
+# The head, and the loss in cl-ica's counting: all anchors are negatives, the own one included.
+# On the sphere a trained radius stands for the concentration of the model's conditional.
+_HEADS = {"sphere": "learnable-sphere", "box": "box", "unbounded": "unbounded"}
+_MODELS: dict[str, dict[str, Any]] = {
+    "vMF": {"name": "infonce", "options": {"candidates": "anchors+self"}},
+    "Laplace": {"name": "lp", "options": {"p": 1, "candidates": "anchors+self"}},
+    "Normal": {"name": "lp", "options": {"p": 2, "candidates": "anchors+self"}},
+    "GenNorm β=3": {"name": "lp", "options": {"p": 3, "candidates": "anchors+self"}},
+}
+# cl-ica trains longer than AnInfoNCE, on larger batches.
+_PAPER = {"steps": 300_003, "batch_size": 6_144}
+_PAPER_SUPERVISED = {"steps": 100_001, "batch_size": 6_144}
+# Laplace and GenNorm have no fast product form.
+_SLOWNESS = {"vMF": 1.0, "Normal": 1.0, "Laplace": 3.0, "GenNorm β=3": 4.0}
+
+
+class TableRow(NamedTuple):
+    """A row of a table: what pairs are, what the model assumes, and what was published."""
+
+    data: str
+    space: Space
+    model: str
+    value: float
+    spread: float
+    fails: bool = False
+    """Whether it is meant to fail."""
+
+
+class Baseline(NamedTuple):
+    """Identity or supervised scores that several rows share."""
+
+    kind: Literal["identity", "supervised"]
+    rows: str
+    row: int
+    value: float
+    spread: float
+
+
+def table_cells(
+    table: str, metric: str, rows: Sequence[TableRow], baselines: Sequence[Baseline], preset: Preset
+) -> list[Cell]:
+    """Give a cell for each row and each baseline of a table."""
+    sizes = trained.SIZES[preset]
+    cells = []
+    for number, row in enumerate(rows, start=1):
+        settings = {**sizes, **_PAPER} if preset == "paper" else sizes
+        cells.append(
+            Cell(
+                f"row {number}: {row.data} → {row.space}, {row.model}",
+                {"process": f"{table}/row{number}", "space": row.space, "model": row.model},
+                settings,
+                {metric: _value(row.value, row.spread, "equal" if row.fails else "higher")},
+                trained.estimate(preset, settings, _SLOWNESS[row.model]),
+            )
+        )
+    for base in baselines:
+        settings = {**sizes, **_PAPER_SUPERVISED} if preset == "paper" else sizes
+        if base.kind == "identity":
+            settings = {name: sizes[name] for name in ("test_pairs", "candidates")}
+        cells.append(
+            Cell(
+                f"{base.kind}, {base.rows}",
+                {"process": f"{table}/row{base.row}", "model": base.kind},
+                settings,
+                {metric: _value(base.value, base.spread, "equal" if base.kind == "identity" else "higher")},
+                1.0 if base.kind == "identity" else trained.estimate(preset, settings, 0.5),
+            )
+        )
+    return cells
+
+
+def run(cell: Cell, seed: int) -> Metrics:
+    """Train one row (or score its baseline): R² and mean correlation coefficient in per cent."""
+    settings = cell.configuration
+    if settings["model"] in ("identity", "supervised"):
+        return _baseline(settings, seed)
+    source, fitted = trained.train(
+        settings, seed, space=_HEADS[settings["space"]], loss=_MODELS[settings["model"]]
+    )
+    return {**trained.scores(source, fitted, settings, seed), "curves": trained.curves(fitted, "r2")}
+
+
+def table_plot(rows: Sequence[Row], metric: str) -> dict[str, Figure]:
+    """Draw ours of each seed beside the published value."""
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(row["cell"] for row in rows))
+    figure = Figure(figsize=(7.5, 0.8 + 0.28 * len(names)), layout="constrained")
+    axes = figure.add_subplot()
+    theirs: Mapping[str, Any] = {row["cell"]: row["published"][metric] for row in rows}
+    axes.errorbar(
+        [theirs[name]["value"] for name in names],
+        range(len(names)),
+        xerr=[theirs[name]["spread"] for name in names],
+        fmt="x",
+        color="C1",
+        label="published",
+    )
+    ours = [(row["metrics"][metric], names.index(row["cell"])) for row in rows]
+    axes.plot(*zip(*ours, strict=True), "o", color="C0", alpha=0.7, label="ours, each seed")
+    axes.set(yticks=range(len(names)), yticklabels=names, xlabel=metric, xlim=(None, 100.5))
+    axes.invert_yaxis()
+    axes.legend()
+    return {"table": figure}
+
+
+def _baseline(settings: Configuration, seed: int) -> Metrics:
+    source = process(settings["process"], seed, candidates=settings["candidates"])
+    test = trained.fresh_pairs(source, settings, seed)
+    assert test.z is not None
+    if settings["model"] == "identity":
+        found = identity_baseline(test.z, test.x)
+        return {"R² [%]": 100.0 * found.r2.mean, "MCC [%]": 100.0 * found.mcc.mean}
+    config = trained.training_config(settings, seed, space="unbounded", loss={"name": "infonce"})
+    model = fit_supervised(source, config.recipe, seed, encoder=config.encoder.name)
+    embedding = embed(model, test.x)
+    return {
+        "R² [%]": 100.0 * linear_r2(test.z, embedding).mean,
+        "MCC [%]": 100.0 * mean_correlation_coefficient(test.z, embedding).mean,
+    }
+
+
+def _value(value: float, spread: float, goal: Literal["higher", "equal"]) -> Published:
+    return Published(value, spread, precision=0.005, goal=goal)

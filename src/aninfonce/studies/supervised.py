@@ -1,0 +1,56 @@
+"""The bound from above: the same encoder, told the latents."""
+
+from __future__ import annotations
+
+import torch
+from torch import Generator, Tensor, nn
+
+from aninfonce.encoders import build_encoder
+from aninfonce.processes import DataGeneratingProcess
+from aninfonce.training import Recipe
+from aninfonce.training.optimizers import build_optimizers, set_rates
+
+
+def fit_supervised(
+    source: DataGeneratingProcess, recipe: Recipe, seed: int, *, encoder: str = "mlp"
+) -> nn.Module:
+    """Train an encoder on the squared error to the latents.
+
+    Example:
+        >>> from aninfonce.processes import process
+        >>> world = process("fig2/25", mixing="identity")
+        >>> encoder = fit_supervised(world, Recipe(steps=100, batch_size=64), seed=0)
+        >>> batch = world.sample(500, Generator().manual_seed(1))
+        >>> bool((encoder(batch.x) - batch.z).square().mean() < 0.05)
+        True
+
+    Args:
+        source: draws observations and latents.
+        recipe: optimiser, rates, steps and batch size.
+        seed: of weights and draws.
+        encoder: by name.
+
+    Returns:
+        The encoder, from observations (N, D) to (N, d).
+
+    """
+    generator = Generator().manual_seed(seed)
+    features = source.sample(1, generator).x.shape[1]
+    model = build_encoder(encoder, in_features=features, out_features=source.dim, generator=generator)
+    optimizers = build_optimizers(model, nn.Identity(), recipe)
+    for step in range(recipe.steps):
+        z: Tensor = source.marginal.sample(recipe.batch_size, generator)
+        loss = nn.functional.mse_loss(model(source.mixing(z)), z)
+        torch.autograd.backward(loss)
+        set_rates(optimizers, step, recipe)
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+    return model.eval().requires_grad_(False)
+
+
+def embed(model: nn.Module, x: Tensor) -> Tensor:
+    """Embed observations (N, D) without gradients."""
+    with torch.no_grad():
+        embedding: Tensor = model(x)
+    return embedding

@@ -1,0 +1,112 @@
+"""What all studies share that train an encoder: sizes by preset, the run, and its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Generator
+
+from aninfonce.metrics import linear_r2, mean_correlation_coefficient
+from aninfonce.processes import DataGeneratingProcess, PairBatch, process
+from aninfonce.studies.base import Configuration, Metrics, Preset
+from aninfonce.training import Fitted, TrainingConfig, fit
+
+# `candidates` is the number of matrices drawn for each layer of the mixing.
+SIZES: dict[Preset, Configuration] = {
+    "smoke": {"recipe": "fast", "steps": 30, "batch_size": 64, "test_pairs": 2_000, "candidates": 100},
+    "laptop": {
+        "recipe": "fast",
+        "steps": 2_000,
+        "batch_size": 512,
+        "test_pairs": 20_000,
+        "candidates": 25_000,
+    },
+    "paper": {
+        "recipe": "paper",
+        "steps": 100_000,
+        "batch_size": 1_000,
+        "test_pairs": 61_440,
+        "candidates": 25_000,
+    },
+}
+# Seconds of one step on one core, for estimates before there are rows to go by.
+STEP_SECONDS: dict[Preset, float] = {"smoke": 0.03, "laptop": 0.02, "paper": 0.2}
+
+
+def estimate(preset: Preset, settings: Configuration, factor: float = 1.0) -> float:
+    """Give rough seconds of one training."""
+    return 2.0 + float(settings["steps"]) * STEP_SECONDS[preset] * factor
+
+
+def train(
+    configuration: Configuration, seed: int, *, space: str, loss: Mapping[str, Any]
+) -> tuple[DataGeneratingProcess, Fitted]:
+    """Draw a mixing, and train an encoder to invert it.
+
+    Args:
+        configuration: of the cell, with a `process` and the sizes of `SIZES`.
+        seed: of mixing, weights and pairs.
+        space: of the embedding.
+        loss: settings of the loss, by name.
+
+    Returns:
+        The process and what was trained.
+
+    """
+    source = process(configuration["process"], seed, candidates=configuration["candidates"])
+    return source, fit(source, training_config(configuration, seed, space=space, loss=loss))
+
+
+def training_config(
+    configuration: Configuration, seed: int, *, space: str, loss: Mapping[str, Any]
+) -> TrainingConfig:
+    """Translate a cell's sizes to the settings of a training."""
+    steps, batch_size = configuration["steps"], configuration["batch_size"]
+    recipe: dict[str, Any] = {"name": configuration["recipe"], "steps": steps, "batch_size": batch_size}
+    if configuration["recipe"] == "fast":
+        recipe["growth"] = ((0.5, 2 * batch_size),)
+        recipe["warmup"] = min(50, steps // 4)
+        if batch_size < 512:
+            recipe["unfold"] = {"pairs": 2_048}
+            recipe["close"] = {"pairs": 2_048, "concentration_pairs": 2_048, "block": 2 * batch_size}
+    return TrainingConfig.model_validate(
+        {
+            "recipe": recipe,
+            "encoder": "paper-mlp" if configuration["recipe"] == "paper" else "mlp",
+            "space": space,
+            "loss": dict(loss),
+            "seed": seed,
+            "log_every": max(10, steps // 40),
+            "evaluate_every": max(10, steps // 40),
+            "evaluation_pairs": min(4_096, configuration["test_pairs"]),
+            "checkpoint_every": 0,
+        }
+    )
+
+
+def fresh_pairs(source: DataGeneratingProcess, configuration: Configuration, seed: int) -> PairBatch:
+    """Draw pairs that no training saw."""
+    return source.sample(configuration["test_pairs"], Generator().manual_seed(7_919 + seed))
+
+
+def scores(source: DataGeneratingProcess, fitted: Fitted, configuration: Configuration, seed: int) -> Metrics:
+    """R² (fitted on one half, scored on the other) and mean correlation coefficient, in per cent."""
+    test = fresh_pairs(source, configuration, seed)
+    assert test.z is not None
+    embedding = fitted.embed(test.x)
+    return {
+        "R² [%]": 100.0 * linear_r2(test.z, embedding).mean,
+        "MCC [%]": 100.0 * mean_correlation_coefficient(test.z, embedding).mean,
+    }
+
+
+def curves(fitted: Fitted, *names: str) -> Metrics:
+    """Take columns of the training's history, where they were measured."""
+    rows = [row for row in fitted.history if all(name in row for name in names)]
+    found: Metrics = {name: [_rounded(row[name]) for row in rows] for name in names}
+    return {"steps": [row["step"] for row in rows], **found}
+
+
+def _rounded(value: Any) -> Any:
+    return [round(v, 4) for v in value] if isinstance(value, list) else round(float(value), 5)
