@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce.distributions import Uniform
-from aninfonce.losses import AnInfoNCE
+from aninfonce.losses import AnInfoNCE, InfoNCE
 from aninfonce.metrics import linear_r2, rankme
 from aninfonce.processes import DataGeneratingProcess, PairBatch
 from aninfonce.spaces import Sphere
@@ -50,7 +50,7 @@ class Monitor:
         if not bool(torch.isfinite(z.sum() + z_pos.sum())):
             return {}
         row: Row = {"held_out_loss": _blockwise(loss, z, z_pos, self.block)}
-        if self.optimum is not None:
+        if self.optimum is not None and _counts_forward(loss):
             row |= {"optimal_loss": self.optimum, "gap": row["held_out_loss"] - self.optimum}
         if self.pairs.z is not None:
             score = linear_r2(self.pairs.z, z, partitions=self.partitions)
@@ -70,6 +70,11 @@ class Monitor:
                 " lower the rates, or see whether pairs share enough",
                 stacklevel=2,
             )
+
+
+def _counts_forward(loss: nn.Module) -> bool:
+    """Whether the loss has the negatives that the optimum is computed for."""
+    return isinstance(loss, InfoNCE) and loss.candidates == "anchors" and not loss.symmetric
 
 
 def concentration_of(loss: nn.Module) -> Tensor | None:

@@ -25,9 +25,10 @@ _SMALLEST = 0.1
 def embed_in_chunks(module: nn.Module, x: Tensor, chunk: int = 8192) -> Tensor:
     """Apply a module to many rows without holding all its activations, in its evaluation mode."""
     training = module.training
+    weights = next(module.parameters(), x)
     try:
         module.eval()
-        return torch.cat([module(part) for part in torch.split(x, chunk)])
+        return torch.cat([module(part.to(weights)) for part in torch.split(x, chunk)])
     finally:
         module.train(training)
 
