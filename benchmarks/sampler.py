@@ -3,15 +3,17 @@
 Both draw 65 536 positives at a time, turn by turn in one run, so that a noisy machine slows both alike.
 The authors' algorithm runs in our own vectorised form.
 
-    python benchmarks/sampler.py --threads 2
+    python -m benchmarks.sampler            measure, print, and keep in benchmarks/results/sampler.jsonl
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import torch
 from rich.console import Console
@@ -19,6 +21,8 @@ from rich.table import Table
 
 from aninfonce.distributions import ApproximateFisherBingham, FisherBingham, Uniform
 from aninfonce.spaces import Sphere
+
+RESULTS = Path(__file__).parent / "results" / "sampler.jsonl"
 
 SETTINGS = {
     "d=10, Λ=(5×5, 25×5)": (10, (5.0, 25.0)),
@@ -74,8 +78,20 @@ def main() -> None:
     table = Table(title=f"Positives per second, {arguments.pairs} at a time, {arguments.threads} thread(s)")
     for column in ("setting", "exact", "accepted", "authors' (biased)", "accepted", "ratio"):
         table.add_column(column, justify="left" if column == "setting" else "right")
+    rows = []
     for name, (dim, values) in SETTINGS.items():
         ours, accepted, theirs, their_accepted = measure(dim, values, arguments.pairs, arguments.rounds)
+        rows.append(
+            {
+                "setting": name,
+                "threads": arguments.threads,
+                "pairs": arguments.pairs,
+                "exact_per_second": round(ours),
+                "exact_accepted": round(accepted, 4),
+                "authors_per_second": None if theirs is None else round(theirs),
+                "authors_accepted": round(their_accepted, 6),
+            }
+        )
         table.add_row(
             name,
             f"{ours:,.0f}",
@@ -85,6 +101,8 @@ def main() -> None:
             "" if theirs is None else f"{ours / theirs:.1f}",
         )
     Console().print(table)
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

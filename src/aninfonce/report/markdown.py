@@ -94,11 +94,12 @@ def summary(parts: Sequence[Section]) -> str:
     return "\n".join(text) + "\n"
 
 
-def between_marks(path: Path, text: str) -> str:
+def between_marks(path: Path, text: str, marks: tuple[str, str] = (START, END)) -> str:
     """Give the file's text with `text` between its two marks."""
+    first, last = marks
     old = path.read_text(encoding="utf-8") if path.exists() else ""
-    before, start, rest = old.partition(START)
-    _, end, after = rest.partition(END)
+    before, start, rest = old.partition(first)
+    _, end, after = rest.partition(last)
     if not start or not end:
-        raise ValueError(f"{path} must have the lines {START} and {END}, with the summary between them")
-    return f"{before}{START}\n{text}{END}{after}"
+        raise ValueError(f"{path} must have the lines {first} and {last}, with the summary between them")
+    return f"{before}{first}\n{text}{last}{after}"
