@@ -26,6 +26,14 @@ RESULTS = Path(__file__).parent / "results" / "identify.jsonl"
 # The papers' logs: 20 001 steps on 1000 pairs bring R² .99 at Λ = (5, 25).
 PAPER_STEPS, PAPER_BATCH = 20_001, 1000
 
+_WIDE: dict[str, Any] = {"encoder": {"name": "mlp", "options": {"width": 256}}, "evaluate_every": 500}
+_WIDE_RECIPE: dict[str, Any] = {
+    "whiten": True,
+    "batch_size": 1024,
+    "growth": (),
+    "close": {"pairs": 65_536, "concentration_pairs": 65_536},
+}
+
 SETTINGS: dict[str, dict[str, Any]] = {
     "5-25": {"process": "fig2/25"},
     "linspace": {"process": "fig2/linspace"},
@@ -39,6 +47,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "process": "fig2/25",
         "config": {"loss": "infonce", "recipe": {"muon_lr": 0.03, "adam_lr": 0.003}},
     },
+    # More dimensions take a wider network, decorrelated inputs, full batches and more steps.
+    "d20-75": {"process": "fig4a/d20", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 7000}}},
+    "d40-75": {"process": "fig4a/d40", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 6000}}},
 }
 
 
@@ -96,6 +107,7 @@ def run(setting: str, seed: int) -> dict[str, Any]:
     if fitted.folding is not None:
         row["folded"] = fitted.folded
         row["mean_length"] = fitted.folding.mean_length
+        row["smallest_variance"] = fitted.folding.smallest_variance
     return row
 
 

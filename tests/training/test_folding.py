@@ -15,11 +15,15 @@ def test_a_lost_sign_is_seen_and_a_whole_sphere_passes():
     whole = check_folding(z, TRUTH, loss, block=256, generator=generator)
     assert not whole.folded
     assert abs(whole.gap) < 0.05
+    assert whole.smallest_variance > 0.9
     folded = z.clone()
     folded[:, 2] = folded[:, 2].abs()
     found = check_folding(folded, TRUTH, loss + 0.3, block=256, generator=generator)
     assert found.folded
     assert found.gap > 0.2
+    assert abs(found.smallest_variance - (1 - 2 / torch.pi)) < 0.1
+    # A fold that is centred again shows in its variance.
+    assert check_folding(folded - folded.mean(dim=0), TRUTH, loss, block=256, generator=generator).folded
 
 
 def test_mean_absolute_coordinate_against_draws():

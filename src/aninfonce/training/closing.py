@@ -74,7 +74,7 @@ def close(
             embedding, pairs.x_pos.to(device)
         )
 
-    h = embed_in_chunks(embedding.body, source.fresh(settings.pairs).x.to(device))
+    h = embed_in_chunks(embedding, source.fresh(settings.pairs).x.to(device), embedding.headless)
     before = embedding.head(h)
     sphering = sphering_map(h)
     compose_affine(last, sphering.matrix, sphering.centre)

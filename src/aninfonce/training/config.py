@@ -65,6 +65,8 @@ class Recipe(Settings):
 
     Attributes:
         name: the recipe that fields which are not given come from.
+        whiten: put a fixed map in front of the encoder that decorrelates its inputs, estimated once on 16 384
+            of them; for inputs of many dimensions.
         steps: of the optimiser.
         batch_size: pairs a step, over all processes together.
         growth: (share of the steps, batch size from there on).
@@ -83,6 +85,7 @@ class Recipe(Settings):
     """
 
     name: Literal["fast", "paper"] = "fast"
+    whiten: bool = False
     steps: PositiveInt = 2000
     batch_size: Annotated[int, Field(ge=2)] = 512
     growth: tuple[tuple[Share, PositiveInt], ...] = ((0.5, 1024),)

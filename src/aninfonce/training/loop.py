@@ -35,10 +35,12 @@ from aninfonce.training.result import Fitted
 from aninfonce.training.snapshot import pack, unpack
 from aninfonce.training.source import as_source
 from aninfonce.training.unfold import map_to_sphere
+from aninfonce.training.whitening import Whitening
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
+_WHITENING_INPUTS = 16_384
 # Weight of the newest loss in the running mean that is logged.
 _NEWEST = 0.02
 
@@ -113,6 +115,8 @@ class Trainer:
         self.config = _complete(config, self.source.process, self.monitor.pairs, encoder, loss)
         assert self.config.dim is not None
         self.embedding = build_embedding(self.config, _generator(config.seed, 1), encoder)
+        if config.recipe.whiten:
+            self.embedding.inputs = Whitening.of(self.source.fresh(_WHITENING_INPUTS).x)
         self.loss = loss if loss is not None else build_loss(self.config.loss, self.config.dim)
         self.closing_generator = _generator(config.seed, 2)
         self.last: nn.Linear | None = None
@@ -142,7 +146,7 @@ class Trainer:
                 "`loss` must be an AnInfoNCE with normalize=False for the recipe's steps on the sphere: they"
                 f" put the embedding there themselves; got {type(self.loss).__name__}"
             )
-        few = self.monitor.pairs.x[:8]
+        few = self.embedding.inputs(self.monitor.pairs.x[:8])
         assert self.config.dim is not None
         body = ensure_final_linear(self.embedding.body, few, self.config.dim)
         self.appended_linear = body is not self.embedding.body

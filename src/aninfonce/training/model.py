@@ -25,18 +25,25 @@ class Embedding(nn.Module):
     Args:
         body: from observations to (N, d).
         head: from (N, d) to (N, d).
+        inputs: a fixed map before the body, such as `Whitening`.
 
     """
 
-    def __init__(self, body: nn.Module, head: nn.Module) -> None:
+    def __init__(self, body: nn.Module, head: nn.Module, inputs: nn.Module | None = None) -> None:
         super().__init__()
+        self.inputs = nn.Identity() if inputs is None else inputs
         self.body = body
         self.head = head
 
     def forward(self, x: Tensor) -> Tensor:
         """Embed observations as (N, d)."""
-        embedding: Tensor = self.head(self.body(x))
+        embedding: Tensor = self.head(self.headless(x))
         return embedding
+
+    def headless(self, x: Tensor) -> Tensor:
+        """Embed observations in Rᵈ, before the head."""
+        h: Tensor = self.body(self.inputs(x))
+        return h
 
 
 class Contrast(nn.Module):

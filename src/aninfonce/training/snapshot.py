@@ -19,6 +19,7 @@ from aninfonce.training.folding import FoldingCheck
 from aninfonce.training.model import Embedding, build_embedding, build_loss
 from aninfonce.training.monitor import concentration_of
 from aninfonce.training.result import Fitted
+from aninfonce.training.whitening import Whitening
 
 if TYPE_CHECKING:
     from aninfonce.training.loop import Trainer
@@ -111,7 +112,7 @@ def load_fitted(
     snapshot = found[1]
     facts = snapshot.facts
     config = parse_config(facts["config"], source=str(found[0]))
-    embedding = _bare_embedding(config, facts, encoder)
+    embedding = _bare_embedding(config, snapshot, encoder)
     _load(embedding, snapshot, "encoder.")
     assert config.dim is not None
     module = loss if loss is not None else build_loss(config.loss, config.dim)
@@ -129,13 +130,15 @@ def load_fitted(
     )
 
 
-def _bare_embedding(config: TrainingConfig, facts: dict[str, Any], encoder: nn.Module | None) -> Embedding:
+def _bare_embedding(config: TrainingConfig, snapshot: Snapshot, encoder: nn.Module | None) -> Embedding:
     """Build the encoder as it was when the snapshot was taken, with weights that are not yet its own."""
     embedding = build_embedding(config, Generator().manual_seed(0), encoder)
-    if facts["appended_linear"]:
+    if config.recipe.whiten:
+        embedding.inputs = Whitening(len(snapshot.tensors["encoder.inputs.mean"]))
+    if snapshot.facts["appended_linear"]:
         assert config.dim is not None
         embedding.body = nn.Sequential(embedding.body, nn.Linear(config.dim, config.dim))
-    if not facts["spherical"]:
+    if not snapshot.facts["spherical"]:
         embedding.head = nn.Identity()
     return embedding
 

@@ -8,6 +8,8 @@ linear layer, the metric Λ̂ is carried along and diagonalised, and training go
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
@@ -22,13 +24,27 @@ _SMALLEST = 0.1
 
 
 @torch.no_grad()
-def embed_in_chunks(module: nn.Module, x: Tensor, chunk: int = 8192) -> Tensor:
-    """Apply a module to many rows without holding all its activations, in its evaluation mode."""
+def embed_in_chunks(
+    module: nn.Module, x: Tensor, apply: Callable[[Tensor], Tensor] | None = None, chunk: int = 8192
+) -> Tensor:
+    """Apply a module to many rows without holding all its activations, in its evaluation mode.
+
+    Args:
+        module: whose mode and precision count.
+        x: rows (N, ...).
+        apply: a method of the module, in place of calling it.
+        chunk: rows at once.
+
+    Returns:
+        (N, d).
+
+    """
+    apply = apply or module
     training = module.training
     weights = next(module.parameters(), x)
     try:
         module.eval()
-        return torch.cat([module(part.to(weights)) for part in torch.split(x, chunk)])
+        return torch.cat([apply(part.to(weights)) for part in torch.split(x, chunk)])
     finally:
         module.train(training)
 
@@ -56,7 +72,7 @@ def map_to_sphere(embedding: Embedding, last: nn.Linear, loss: AnInfoNCE, x: Ten
     """
     similarity = loss.similarity
     assert isinstance(similarity, Anisotropic)
-    h = embed_in_chunks(embedding.body, x).double()
+    h = embed_in_chunks(embedding, x, embedding.headless).double()
     sphering = sphering_map(h)
     # From embedding differences to differences on the new sphere. On a sphere those of the old one are
     # measured after its projection.

@@ -1,0 +1,24 @@
+import torch
+
+from aninfonce.training import fit, load_fitted
+from aninfonce.training.data import open_data
+from aninfonce.training.whitening import Whitening
+from tests.training.small import small_config
+
+
+def test_constant_columns_stay_finite():
+    x = torch.randn(500, 3, generator=torch.Generator().manual_seed(0))
+    x[:, 1] = 4.0
+    assert torch.isfinite(Whitening.of(x)(x)).all()
+
+
+def test_a_whitened_run_is_saved_and_loaded_whole(tmp_path):
+    config = small_config(recipe={"whiten": True}, evaluate_every=0)
+    pairs = open_data(config.data)
+    fitted = fit(pairs, config, directory=tmp_path)
+    x = pairs.sample(2000, torch.Generator().manual_seed(0)).x
+    inputs = fitted.encoder.inputs(x)
+    assert (torch.cov(inputs.T) - torch.eye(10) / 10).abs().max() < 0.02
+    assert torch.equal(load_fitted(tmp_path).embed(x), fitted.embed(x))
+    again = fit(pairs, config, directory=tmp_path, resume=True)
+    assert torch.equal(again.embed(x), fitted.embed(x))
