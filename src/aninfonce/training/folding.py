@@ -1,9 +1,9 @@
 """Did the embedding fold? A check that needs no latents.
 
 A folded embedding of a sphere covers one side of it twice and leaves the other empty. So its mean is not at
-the centre: that of a lost sign lies at E|zᵢ|, 0.26 at d = 10. And its variance along the fold is small: 1 − 2/π =
-0.36 of what it should be. Either is enough for the verdict (a fold that is bent shows in one of them). A gap
-between the loss and the one that pairs drawn from the model's own law, Fisher–Bingham with Λ̂, would have
+the centre: that of a lost sign lies at E|zᵢ|, 0.26 at d = 10. And its variance along the fold is small,
+1 − 2/π = 0.36 of what it should be. Either is enough for the verdict: a bent fold may show in one alone. A
+gap between the loss and the one that pairs drawn from the model's own law, Fisher–Bingham with Λ̂, would have
 says that the model does not fit, for this reason or another.
 """
 
