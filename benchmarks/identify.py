@@ -41,6 +41,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "5-100": {"process": "fig2/100"},
     "5-150": {"process": "fig2/150"},
     "5-200": {"process": "fig2/200"},
+    # The same recipe on the sphere from the first step: it folds.
+    "sphere-5-25": {"process": "fig2/25", "config": {"recipe": {"unfold": None}}},
+    "sphere-5-150": {"process": "fig2/150", "config": {"recipe": {"unfold": None}}},
     # Plain InfoNCE at temperature 1, for comparison: it is meant to lose the style. Smaller rates,
     # because at those of AnInfoNCE some style (R² .16) is left over from the start, at the same loss.
     "infonce-5-25": {
@@ -132,11 +135,11 @@ def paper_step(dim: int = 10, steps: int = 15) -> tuple[float, float]:
     return (time.perf_counter() - wall) / steps, (time.process_time() - cpu) / steps
 
 
-def finished() -> list[dict[str, Any]]:
+def finished(path: Path) -> list[dict[str, Any]]:
     """Read the rows that are already there."""
-    if not RESULTS.exists():
+    if not path.exists():
         return []
-    return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
 def run_all(todo: list[tuple[str, int]], jobs: int) -> Iterator[dict[str, Any]]:
@@ -178,6 +181,34 @@ def summary(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def plot(rows: list[dict[str, Any]], path: Path) -> None:
+    """Draw the style R² of every seed, with the recipe and on the sphere from the start."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, 3.6), layout="constrained")
+    axis = figure.subplots()
+    places = {"5-25": 25, "5-50": 50, "5-100": 100, "5-150": 150, "5-200": 200}
+    for prefix, colour, marker, label in (
+        ("", "#1c64a8", "o", "recipe: Rᵈ first, then the sphere"),
+        ("sphere-", "#c4561c", "x", "on the sphere from the start"),
+    ):
+        points = [
+            (places[name], row["r2_style"])
+            for row in rows
+            if (name := row["setting"].removeprefix(prefix)) in places and row["setting"] == prefix + name
+        ]
+        if points:
+            x, y = zip(*points, strict=True)
+            axis.plot(x, y, marker, color=colour, label=label, alpha=0.7, markersize=6)
+    axis.axhline(0.8, color="black", linewidth=1, linestyle=":")
+    axis.text(202, 0.803, "one sign of five lost", ha="right", va="bottom", fontsize=9)
+    axis.set(xlabel="Λ of the content (style: 5)", ylabel="R² of the style, one point a seed")
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.legend(frameon=False, loc="center left")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -185,16 +216,21 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=SETTINGS, help="setting to run; may be repeated")
     parser.add_argument("--seeds", type=int, default=10, help="seeds 0 to this, less one")
     parser.add_argument("--jobs", type=int, default=2, help="processes of one thread each")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="file of the results")
+    parser.add_argument("--plot", type=Path, help="draw style R² by setting into this file and leave")
     parser.add_argument("--summary", action="store_true", help="print the table and leave")
     chosen = parser.parse_args()
-    rows = finished()
+    rows = finished(chosen.results)
+    if chosen.plot is not None:
+        plot(rows, chosen.plot)
+        return
     if not chosen.summary:
         done = {(row["setting"], row["seed"]) for row in rows}
         wanted = [(s, seed) for s in chosen.only or SETTINGS for seed in range(chosen.seeds)]
-        RESULTS.parent.mkdir(exist_ok=True)
+        chosen.results.parent.mkdir(exist_ok=True)
         for row in run_all([cell for cell in wanted if cell not in done], chosen.jobs):
             rows.append(row)
-            with RESULTS.open("a", encoding="utf-8") as file:
+            with chosen.results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
             print(json.dumps(row, ensure_ascii=False), flush=True)
     print(summary(rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.optim import Optimizer
 
-import aninfonce
 from aninfonce.encoders import SphereHead
 from aninfonce.training.checkpoint import CheckpointError, Snapshot, newest_snapshot
 from aninfonce.training.config import TrainingConfig, parse_config
@@ -42,7 +42,7 @@ def pack(trainer: Trainer) -> Snapshot:
         groups.append(options)
     facts = {
         "versions": {
-            "aninfonce": aninfonce.__version__,
+            "aninfonce": version("aninfonce"),
             "torch": torch.__version__,
             "python": platform.python_version(),
         },
