@@ -199,7 +199,7 @@ def large_batch(n: int, dim: int) -> dict[str, Any]:
 
 def show(rows: list[dict[str, Any]]) -> None:
     """Print a table for each setting, and the ratios that matter."""
-    for setting in dict.fromkeys((r["threads"], r["n"], r["dim"]) for r in rows):
+    for setting in sorted({(r["threads"], r["n"], r["dim"]) for r in rows}):
         chosen = {r["name"]: r for r in rows if (r["threads"], r["n"], r["dim"]) == setting}
         print("\n{} thread(s), N = {}, d = {}".format(*setting))
         for name, row in chosen.items():
