@@ -43,7 +43,9 @@ def test_hard_negatives_alone_move_the_optimum_to_the_difference():
 def test_published_curve():
     """One batch of theirs, of unknown size: 399 hard negatives explain its start, ln 400.
 
-    Its scatter is taken to be that of 200 anchors (2N − 1 = 399 logits), plus the reading of the figure.
+    Its scatter is taken to be that of 200 anchors (2N − 1 = 399 logits), plus the reading of the figure. Both
+    numbers were inferred from the curve itself, which lies up to 0.14 above our mean: this shows that the
+    two are compatible and have their minimum at the same place, no more.
     """
     z0, z1, hard = draw(2_000, 399, 20, 150.0, 100.0, torch.Generator().manual_seed(1))
     means = {}
