@@ -7,7 +7,8 @@ Each run starts at the truth, with the identity as encoder and Λ̂ = Λ, and tr
 whose optimum is the truth stays there, any other walks away. `symmetric` uses both views as anchors and all
 other embeddings as negatives, and the positives of uniform anchors are not uniform; `skewed` draws anchors
 from the density ∝ exp(6 z₀). How much that costs without β depends on Λ: the isotropic Λ = 5 of `skewed` was
-picked, after a look at several, as a case where R² falls far; `skewed, anisotropic` is one where it falls little.
+picked, after a look at several, as a case where R² falls far; `skewed, anisotropic` is one where it does
+not.
 """
 
 from __future__ import annotations
