@@ -103,7 +103,7 @@ def run(
         return
     failed = _sweep(left, store, jobs, backend, address)
     done = len(left) - failed
-    typer.echo(f"{done} cells finished, {failed} failed, {len(tasks) - len(left)} were there; {store.path}")
+    typer.echo(f"{done} finished, {failed} failed, {len(tasks) - len(left)} already there: {store.path}")
     if failed:
         raise typer.Exit(1)
 
