@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aninfonce.cli.demo_runs import DemoRun, describe_concentration
+from aninfonce.cli.demo_runs import DemoRun, concentration_heading, describe_concentration
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +48,8 @@ def write_page(runs: list[DemoRun], out: Path, *, seed: int, quick: bool) -> Pat
 def render_page(runs: list[DemoRun], *, seed: int, quick: bool) -> str:
     """Put plots and table into HTML."""
     command = f"aninfonce demo --seed {seed}" + (" --quick" if quick else "")
-    head = "<tr><th></th><th>R² content</th><th>R² style</th><th>Λ̂ (truth)</th><th>loss</th><th>optimum</th>"
+    names = ("", "R² content", "R² style", concentration_heading(runs[0]), "loss", "optimum", "seconds")
+    head = "<tr>" + "".join(f"<th>{html.escape(name)}</th>" for name in names) + "</tr>"
     rows = "".join(
         f"<tr><td>{html.escape(run.name)}</td><td>{run.r2['content']:.4f}</td><td>{run.r2['style']:.4f}</td>"
         f"<td>{html.escape(describe_concentration(run))}</td><td>{run.loss:.3f}</td><td>{run.optimum:.3f}</td>"
@@ -68,7 +69,7 @@ def render_page(runs: list[DemoRun], *, seed: int, quick: bool) -> str:
 <p>Ten factors lie on a sphere and are mixed by an invertible network. Within a pair, five of them (content)
 change little, Λ = 25, and five (style) change more, Λ = 5. Both losses see only mixed pairs. R² says how
 much of the factors a linear readout of the embedding recovers on fresh data; 1 is all.</p>
-<table>{head}<th>seconds</th></tr>{rows}</table>{warning}
+<table>{head}{rows}</table>{warning}
 {_svg(draw_figure(runs))}
 <p class="note">Left: factors recovered on held-out pairs (Fig. 2B of the paper). Middle: loss on held-out
 pairs against the lowest that any model can reach, with 1023 negatives (2C). Right: the learned Λ̂ against the
@@ -132,7 +133,11 @@ def _draw_concentration(axis: Any, run: DemoRun) -> None:
         axis.text(
             switch / 2, max(run.truth) / 2, "not yet on\nthe sphere", ha="center", va="center", color="#666"
         )
-    axis.set(title=f"{run.name}: Λ̂ (dotted: truth)", ylabel="Λ̂", ylim=(0, 1.15 * max(run.truth)))
+    axis.set(
+        title=rf"{run.name}: $\hat\Lambda$ (dotted: truth)",
+        ylabel=r"$\hat\Lambda$",
+        ylim=(0, 1.15 * max(run.truth)),
+    )
     axis.set_xlim(left=0)
 
 
