@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from aninfonce.studies import Cell, ResultStore, find_study, plan, run_sweep
+from aninfonce.studies import ResultStore, find_study, plan, run_sweep
 from tests.studies import toys
 
 COMMAND = [sys.executable, "-c", "from aninfonce.cli import main; main()"]
@@ -44,15 +45,18 @@ def test_another_configuration_is_another_run(tmp_path):
 
 
 def test_an_interrupted_cell_is_not_a_failure(tmp_path):
-    def cells(preset):
-        return [
-            Cell(kind, {"kind": kind}, {"seconds": 0.0, "trace": None}) for kind in ("good", "interrupted")
-        ]
-
     store = ResultStore(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        run_sweep(plan([toys.study(cells)], "smoke"), store)
+        run_sweep(plan([toys.of_kinds("good", "interrupted")], "smoke"), store)
     assert [row["cell"] for row in store.rows()] == ["good"]
+
+
+def test_a_dying_worker_ends_the_sweep_but_costs_no_row(tmp_path):
+    store = ResultStore(tmp_path)
+    run_sweep(plan([toys.of_kinds("good")], "smoke"), store)
+    with pytest.raises(BrokenProcessPool):
+        run_sweep(plan([toys.of_kinds("good", "dies", "warns")], "smoke"), store, jobs=2)
+    assert store.rows()[0]["cell"] == "good"
 
 
 def test_bad_arguments():
@@ -100,9 +104,11 @@ def test_a_stopped_run_loses_nothing_and_resumes(tmp_path, stop, jobs):
 def test_on_a_local_ray(tmp_path):
     pytest.importorskip("ray", reason="Ray is not installed (pip install 'aninfonce[ray]')")
     store = ResultStore(tmp_path)
-    rows = run_sweep(plan([toys.study()], "smoke"), store, jobs=2, backend="ray")
+    tasks = plan([toys.study(), toys.of_kinds("dies")], "smoke")
+    rows = run_sweep(tasks, store, jobs=2, backend="ray")
     assert {row["cell"] for row in rows if row["error"] is None} == {"good", "warns", "also good"}
-    assert len(store.rows()) == 5
+    assert len(store.rows()) == 6
+    assert "Error" in next(row["error"] for row in rows if row["cell"] == "dies")
 
 
 def test_without_ray_the_extra_is_named(tmp_path, monkeypatch):

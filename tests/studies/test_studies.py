@@ -5,7 +5,7 @@ import json
 import pytest
 
 from aninfonce.studies import find_study, plan, study_names
-from aninfonce.studies.runner import execute
+from aninfonce.studies.execute import execute
 
 # One cell of each kind where all would take long.
 CELLS = {

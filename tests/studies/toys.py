@@ -1,5 +1,6 @@
 """Small studies whose cells sleep, fail or leave a trace, for tests of the machinery."""
 
+import os
 import time
 import warnings
 from pathlib import Path
@@ -22,6 +23,8 @@ def run(cell, seed):
     if settings["trace"] is not None:
         with (Path(settings["trace"]) / f"{cell.name} {seed}").open("a") as file:
             file.write("ran\n")
+    if settings["kind"] == "dies":
+        os._exit(1)
     if settings["kind"] == "fails":
         raise RuntimeError("this cell breaks")
     if settings["kind"] == "interrupted":
@@ -29,6 +32,13 @@ def run(cell, seed):
     if settings["kind"] == "warns":
         warnings.warn("something is odd", stacklevel=1)
     return {"r2": float("nan") if settings["kind"] == "nan" else 0.5 + 0.1 * seed}
+
+
+def of_kinds(*kinds):
+    def some(preset):
+        return [Cell(kind, {"kind": kind}, {"seconds": 0.0, "trace": None}) for kind in kinds]
+
+    return study(some)
 
 
 def study(cells=cells):

@@ -130,6 +130,8 @@ def _sweep(
     address: str | None,
 ) -> int:
     """Run with bars; gives the number of failures."""
+    from concurrent.futures.process import BrokenProcessPool
+
     from aninfonce.studies import estimate_seconds, run_sweep
     from aninfonce.studies.progress import SweepProgress
 
@@ -143,6 +145,14 @@ def _sweep(
             f"stopped; what was finished is in {store.path}, the same command goes on", fg="yellow", err=True
         )
         raise typer.Exit(130) from None
+    except BrokenProcessPool:
+        typer.secho(
+            "a worker process died, perhaps for want of memory (try --jobs 1); what was finished is in"
+            f" {store.path}, the same command goes on",
+            fg="red",
+            err=True,
+        )
+        raise typer.Exit(1) from None
     return progress.failed
 
 
