@@ -28,6 +28,9 @@ def demo(
 
         aninfonce demo --quick --seed 3 --out /tmp/demo
     """
+    from aninfonce.cli.workers import worker_context
+
+    worker_context()
     from rich.console import Console
 
     from aninfonce.cli.demo_page import write_page

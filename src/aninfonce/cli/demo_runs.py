@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import queue
 from dataclasses import dataclass, field
 from multiprocessing.queues import Queue
 from typing import TYPE_CHECKING, Any
 
+from aninfonce.cli.workers import worker_context
 from aninfonce.training.config import TrainingConfig
 from aninfonce.training.log import Reporter
 from aninfonce.training.monitor import Row
@@ -24,10 +24,10 @@ LOSSES: dict[str, dict[str, Any]] = {
     "AnInfoNCE": {"loss": "aninfonce", "recipe": {}},
 }
 _QUICK: dict[str, Any] = {
-    "steps": 800,
+    "steps": 600,
     "batch_size": 256,
     "growth": ((0.5, 512),),
-    "close": {"pairs": 16_384, "concentration_pairs": 32_768, "block": 512},
+    "close": {"pairs": 8192, "concentration_pairs": 16_384, "block": 512},
 }
 
 
@@ -77,7 +77,7 @@ def demo_config(name: str, seed: int, *, quick: bool) -> TrainingConfig:
 
 def run_side_by_side(seed: int, *, quick: bool) -> list[DemoRun]:
     """Train both losses at the same time, with a progress bar each."""
-    context = multiprocessing.get_context("spawn")
+    context = worker_context()
     news: Queue[tuple[str, str, Any]] = context.Queue()
     workers = {
         name: context.Process(target=_work, args=(name, seed, quick, news), daemon=True) for name in LOSSES
@@ -177,7 +177,8 @@ def comparison_table(runs: list[DemoRun]) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title="What the two losses recover of the same ten factors", box=SIMPLE_HEAD)
+    title = "What the two losses recover of the same ten factors"
+    table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     learned = concentration_heading(runs[0])
     for heading in ("", "R² content", "R² style", learned, "loss", "optimum", "seconds"):
         table.add_column(heading, justify="left" if heading in ("", learned) else "right")
