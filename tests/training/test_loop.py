@@ -79,6 +79,12 @@ def test_arrays_and_loaders(four):
         fit(loader, TrainingConfig(recipe=PLAIN))
 
 
+def test_a_batch_that_will_not_fit_is_refused_at_once():
+    x = torch.randn(600, 4)
+    with pytest.raises(ValueError, match=r"at most 600, the number of pairs at hand, got 1024"):
+        fit((x, x), TrainingConfig(dim=4))
+
+
 def test_a_module_of_ones_own_is_trained_closed_saved_and_loaded(four, tmp_path):
     def make():
         return nn.Sequential(nn.Linear(4, 16), nn.LeakyReLU(), nn.Linear(16, 4), nn.Hardtanh(-5, 5))

@@ -199,7 +199,7 @@ class TrainingConfig(Settings):
         log_every: steps between two rows of the log.
         evaluate_every: steps between two evaluations on held-out pairs (R² if latents are known, the gap to
             the optimal loss, the effective rank); 0 for none.
-        evaluation_pairs: held-out pairs.
+        evaluation_pairs: held-out pairs; of arrays and loaders, pairs that are also trained on.
         checkpoint_every: steps between two checkpoints; 0 for one at the end only.
 
     """

@@ -15,7 +15,7 @@ from aninfonce.losses import AnInfoNCE
 from aninfonce.processes import PairBatch
 from aninfonce.training.checkpoint import Snapshot, newest_snapshot, save_snapshot
 from aninfonce.training.closing import close
-from aninfonce.training.config import TrainingConfig
+from aninfonce.training.config import Recipe, TrainingConfig
 from aninfonce.training.errors import NonFiniteLoss, TrainingInterrupted
 from aninfonce.training.folding import FoldingCheck
 from aninfonce.training.interrupt import StopSignals
@@ -33,7 +33,7 @@ from aninfonce.training.optimizers import batch_size_at, build_optimizers, set_r
 from aninfonce.training.profile import Stopwatch
 from aninfonce.training.result import Fitted
 from aninfonce.training.snapshot import pack, unpack
-from aninfonce.training.source import as_source
+from aninfonce.training.source import PairSource, as_source
 from aninfonce.training.unfold import map_to_sphere
 from aninfonce.training.whitening import Whitening
 
@@ -113,6 +113,7 @@ class Trainer:
         # Always the first draw, so that a resumed run looks at the same held-out pairs.
         self.monitor = Monitor(self.source, config.evaluation_pairs)
         self.config = _complete(config, self.source.process, self.monitor.pairs, encoder, loss)
+        _check_batches(self.source, config.recipe)
         assert self.config.dim is not None
         self.embedding = build_embedding(self.config, _generator(config.seed, 1), encoder)
         if config.recipe.whiten:
@@ -349,6 +350,16 @@ def _one_device() -> Fabric:
     fabric = Fabric(accelerator="auto", devices=1)
     fabric.launch()
     return fabric
+
+
+def _check_batches(source: PairSource, recipe: Recipe) -> None:
+    """Refuse a batch that the source cannot give now, not in the middle of the run."""
+    largest = max(recipe.batch_size, *(size for _, size in recipe.growth), 0)
+    if source.largest_batch is not None and largest > source.largest_batch:
+        raise ValueError(
+            f"`recipe.batch_size` and `recipe.growth` must be at most {source.largest_batch}, the number of"
+            f" pairs at hand, got {largest}"
+        )
 
 
 def _generator(seed: int, stream: int) -> Generator:

@@ -32,11 +32,13 @@ class PairSource(ABC):
         process: the process behind the pairs, if there is one.
         sharded: whether each process of a distributed run already gets batches of its own. If not, all see
             the same global batches and take their share of the rows.
+        largest_batch: that `next` can give; None for no limit.
 
     """
 
     process: DataGeneratingProcess | None = None
     sharded = False
+    largest_batch: int | None = None
 
     @abstractmethod
     def next(self, n: int) -> PairBatch:
@@ -124,7 +126,7 @@ class ProcessSource(PairSource):
 
     def __init__(self, process: DataGeneratingProcess, seed: int = 0, bulk: int = _BULK) -> None:
         self.process: DataGeneratingProcess = process
-        self._size = check_count(bulk, "bulk")
+        self._size = self.largest_batch = check_count(bulk, "bulk")
         self._stream = Generator().manual_seed(2 * seed)
         self._aside = Generator().manual_seed(2 * seed + 1)
         # The worker draws with as many threads as the caller: OpenMP would give a new thread all cores.
@@ -191,6 +193,7 @@ class ArraySource(PairSource):
         if len(pairs) < 2:
             raise ValueError(f"`pairs` must hold at least 2 pairs, got {len(pairs)}")
         self.pairs = pairs
+        self.largest_batch = len(pairs)
         self._stream = Generator().manual_seed(2 * seed)
         self._aside = Generator().manual_seed(2 * seed + 1)
         self._start_epoch()
