@@ -52,7 +52,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     # More dimensions take a wider network, decorrelated inputs, full batches and more steps.
     "d20-75": {"process": "fig4a/d20", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 7000}}},
-    "d40-75": {"process": "fig4a/d40", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 6000}}},
+    "d40-75": {"process": "fig4a/d40", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 16_000}}},
 }
 
 
