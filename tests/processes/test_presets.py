@@ -30,6 +30,16 @@ def test_the_settings_of_the_papers():
     assert (row12.z_pos - row12.z).std() == pytest.approx(1.0, abs=0.05)
 
 
+def test_poles_face_each_other():
+    north, south = (
+        process(f"fig6/{pole}10", mixing="identity").sample(500, torch.Generator().manual_seed(0)).z
+        for pole in ("north", "south")
+    )
+    assert north[:, 0].min() > 0.5
+    assert south[:, 0].max() < -0.5
+    assert process_settings("fig6/north1").marginal.concentration == 0.01
+
+
 def test_seed_draws_the_mixing():
     first, same, other = (process("fig2/25", seed, candidates=10).mixing.weights for seed in (1, 1, 2))
     assert torch.equal(first, same)

@@ -112,7 +112,8 @@ class ProcessSettings(Settings):
     Attributes:
         space: "sphere" (unit), "box" ([0, 1]ᵈ) or "unbounded".
         dim: number of latents.
-        marginal: "uniform", or a law placed at e₁ (sphere) or the origin (unbounded).
+        marginal: "uniform", or a law placed at a pole (sphere) or the origin (unbounded).
+        pole: where on the sphere that law is placed: "north" is e₁, "south" is −e₁.
         conditional: what changes within a pair.
         negatives: hard negatives, if any.
         mixing: "mlp" as in the papers, or "identity".
@@ -124,6 +125,7 @@ class ProcessSettings(Settings):
     space: Literal["sphere", "box", "unbounded"]
     dim: Annotated[int, Field(ge=2)]
     marginal: Literal["uniform"] | Law = "uniform"
+    pole: Literal["north", "south"] = "north"
     conditional: Law
     negatives: Negatives | None = None
     mixing: Literal["mlp", "identity"] = "mlp"
@@ -172,7 +174,7 @@ class ProcessSettings(Settings):
             return Uniform(space)
         centre = torch.zeros(self.dim)
         if isinstance(space, Sphere):
-            centre[0] = 1.0
+            centre[0] = 1.0 if self.pole == "north" else -1.0
         return Centred(partial(self.marginal.build, space=space), centre)
 
     def _build_mixing(self, seed: int) -> Mixing:

@@ -63,6 +63,14 @@ _ENSEMBLE = tuple(
     for first, second in ((15.0, 250.0), (250.0, 15.0))
 )
 
+# Figure 6 C and D: anchors from uniform to concentrated at opposite poles for training and testing. The paper
+# does not state the conditional: Figure 2's is used.
+_POLES: dict[str, ProcessSettings] = {
+    f"fig6/{pole}{i}": _sphere(5.0, 25.0, marginal=Isotropic(concentration=round(float(kappa), 4)), pole=pole)
+    for i, kappa in enumerate(torch.logspace(-2, 2, 10, dtype=torch.float64), start=1)
+    for pole in ("north", "south")
+}
+
 PRESETS: dict[str, ProcessSettings] = {
     **{f"table1/row{i}": settings for i, settings in enumerate(_TABLE1, start=1)},
     **{f"table2/row{i}": _cl_ica("box", law) for i, law in enumerate(_TABLE2, start=1)},
@@ -70,6 +78,7 @@ PRESETS: dict[str, ProcessSettings] = {
     "fig2/linspace": _linspace(5.0, 25.0),
     **{f"fig4a/d{d}": _sphere(75.0, dim=d) for d in (10, 20, 30, 40)},
     **{f"fig4b/{value}": _sphere(float(value), dim=20) for value in (25, 75, 150, 300)},
+    **_POLES,
     **{f"fig8/{value}": _sphere(float(value), dim=20) for value in (25, 75)},
     **{f"fig9/d{d}": _sphere(75.0, dim=d) for d in (20, 23, 26, 30, 33, 36, 40)},
     "fig10": _sphere(150.0, dim=20, negatives=Negatives(law=Anisotropic(concentration=100.0), count=3)),
