@@ -27,7 +27,7 @@ class Comparison:
         difference: ours − published.
         judged: whether the run is long enough to be compared.
         verdict: "better", "worse" or "within noise"; "as published" or "differs" where neither direction is
-            better; empty without a published value, or if not judged.
+            better; empty without a published value, or if it is not judged.
 
     """
 
@@ -47,7 +47,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """What the difference means, given the noise of both sides."""
-        if self.published is None or not self.judged:
+        if self.published is None or self.published.goal == "shown" or not self.judged:
             return ""
         return judge(self.mean, self.spread or 0.0, self.seeds, self.published)
 

@@ -82,15 +82,15 @@ def results_page(parts: Sequence[Section]) -> str:
 
 
 def summary(parts: Sequence[Section]) -> str:
-    """Write one line a study: how its values compare."""
+    """Write one line for each study that has values to compare with: how they compare."""
     text = ["| study | | beside the published values |", "|---|---|---|"]
     for section in parts:
         reference = section.study.reference
         counts = [f"{n} {name.replace('published', reference)}" for name, n in section.counts.items()]
         if section.failures:
             counts.append(f"{len(section.failures)} failed")
-        told = ", ".join(counts) or "no numbers to compare with"
-        text.append(f"| `{section.study.name}` | {section.study.title} | {told} |")
+        if counts:
+            text.append(f"| `{section.study.name}` | {section.study.title} | {', '.join(counts)} |")
     return "\n".join(text) + "\n"
 
 

@@ -34,7 +34,7 @@ class Published:
         spread: its standard deviation over seeds, if printed.
         precision: half the last digit, or how well a figure can be read.
         goal: "higher" or "lower" is better, "equal" is meant to come out the same, "target" is better the
-            nearer it is to `target`.
+            nearer it is to `target`, "shown" is put beside ours without a verdict.
         target: the true value, for that goal.
 
     """
@@ -42,11 +42,11 @@ class Published:
     value: float
     spread: float = 0.0
     precision: float = 0.0
-    goal: Literal["higher", "lower", "equal", "target"] = "higher"
+    goal: Literal["higher", "lower", "equal", "target", "shown"] = "higher"
     target: float | None = None
 
     def __post_init__(self) -> None:
-        check_choice(self.goal, "goal", ("higher", "lower", "equal", "target"))
+        check_choice(self.goal, "goal", ("higher", "lower", "equal", "target", "shown"))
         if (self.goal == "target") != (self.target is not None):
             raise ValueError(f"`target` goes with goal='target', got goal={self.goal!r}, {self.target}")
 
