@@ -18,9 +18,10 @@ def demo(
 ) -> None:
     """Train InfoNCE and AnInfoNCE on the same pairs and compare what they recover.
 
-    Ten factors on a sphere, mixed by an invertible network. Five of them (content) change little within a
-    pair, Λ = 25, and five (style) change more, Λ = 5. InfoNCE loses the style; AnInfoNCE recovers all ten.
-    Takes about a minute on two cores.
+    Ten factors on a sphere, mixed by an invertible network. Within a pair, five
+    of them (content) change little, Λ = 25, and five (style) change more,
+    Λ = 5. InfoNCE loses the style; AnInfoNCE recovers all ten. It takes about a
+    minute on two cores.
 
     For example:
 

@@ -31,8 +31,8 @@ def evaluate(
 ) -> None:
     """Score a trained encoder on fresh pairs of its process, or on arrays.
 
-    With known latents: R², mean correlation coefficient and the error of Λ̂. Always: loss, effective rank,
-    alignment, uniformity and the folding check.
+    With known latents: R², mean correlation coefficient and the error of Λ̂.
+    Always: loss, effective rank, alignment, uniformity and the folding check.
 
     For example:
 

@@ -33,12 +33,14 @@ def train(
 ) -> None:
     """Train an encoder on pairs.
 
-    The smallest CONFIG.yaml is two lines, and `recipe: {steps: 500}` and the like change single settings:
+    The smallest file has two lines; more of them change single settings, such
+    as `recipe: {steps: 500}`:
 
         data:
           process: fig2/25
 
-    Pairs of your own come from a file with arrays `x` and `x_pos` (and `z` to score against, if you know it):
+    Pairs of your own come from a file with arrays `x` and `x_pos` (and `z`, to
+    score against, if you know it):
 
         data:
           arrays: pairs.npz

@@ -61,7 +61,8 @@ def save_snapshot(directory: Path, step: int, snapshot: Snapshot, keep: int = 2)
     """
     folder = directory / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    path, temporary = folder / f"step-{step:08d}", folder / f".step-{step:08d}.{os.getpid()}"
+    path = checkpoint_path(directory, step)
+    temporary = folder / f".{path.name}.{os.getpid()}"
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
     # One copy each: safetensors refuses tensors that share memory.
@@ -84,6 +85,11 @@ def save_snapshot(directory: Path, step: int, snapshot: Snapshot, keep: int = 2)
     for old in checkpoints_in(directory)[:-keep]:
         shutil.rmtree(old, ignore_errors=True)
     return path
+
+
+def checkpoint_path(directory: Path, step: int) -> Path:
+    """Say where a run keeps the checkpoint of a step."""
+    return directory / _FOLDER / f"step-{step:08d}"
 
 
 def checkpoints_in(directory: Path) -> list[Path]:

@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 
 from aninfonce.losses import AnInfoNCE
 from aninfonce.processes import PairBatch
-from aninfonce.training.checkpoint import Snapshot, newest_snapshot, save_snapshot
+from aninfonce.training.checkpoint import Snapshot, checkpoint_path, newest_snapshot, save_snapshot
 from aninfonce.training.closing import close
 from aninfonce.training.config import Recipe, TrainingConfig
 from aninfonce.training.errors import NonFiniteLoss, TrainingInterrupted
@@ -320,12 +320,11 @@ class Trainer:
         """Write a checkpoint, if there is a directory to write to; the first process does it."""
         if self.directory is None:
             return None
-        path = None
         if self.fabric.is_global_zero:
             with self.watch("checkpoints"):
-                path = save_snapshot(self.directory, self.step, pack(self))
+                save_snapshot(self.directory, self.step, pack(self))
         self.fabric.barrier()
-        return path
+        return checkpoint_path(self.directory, self.step)
 
     def restore_newest(self) -> None:
         """Go on from the newest checkpoint that can be read, if there is any."""
