@@ -11,6 +11,7 @@ from aninfonce.cli.errors import friendly
 
 if TYPE_CHECKING:
     from aninfonce.studies import ResultStore, Task
+    from aninfonce.studies.store import Row
 
 
 def register(app: typer.Typer) -> None:
@@ -101,9 +102,9 @@ def run(
     if dry_run:
         _show_plan(left, len(tasks), store, jobs)
         return
-    failed = _sweep(left, store, jobs, backend, address)
-    done = len(left) - failed
-    typer.echo(f"{done} finished, {failed} failed, {len(tasks) - len(left)} already there: {store.path}")
+    errors = [row["error"] for row in _sweep(left, store, jobs, backend, address)]
+    done, failed, there = errors.count(None), len(errors) - errors.count(None), len(tasks) - len(errors)
+    typer.echo(f"{done} finished, {failed} failed, {there} already there: {store.path}")
     if failed:
         raise typer.Exit(1)
 
@@ -128,8 +129,8 @@ def _sweep(
     jobs: int,
     backend: Literal["loky", "ray"],
     address: str | None,
-) -> int:
-    """Run with bars; gives the number of failures."""
+) -> list[Row]:
+    """Run with bars; gives the new rows."""
     from concurrent.futures.process import BrokenProcessPool
 
     from aninfonce.studies import estimate_seconds, run_sweep
@@ -139,7 +140,7 @@ def _sweep(
     seconds = {task.key: estimate_seconds(task, rows) for task in left}
     try:
         with SweepProgress(left, seconds, jobs) as progress:
-            run_sweep(left, store, jobs=jobs, backend=backend, address=address, watcher=progress)
+            return run_sweep(left, store, jobs=jobs, backend=backend, address=address, watcher=progress)
     except KeyboardInterrupt:
         typer.secho(
             f"stopped; what was finished is in {store.path}, the same command goes on", fg="yellow", err=True
@@ -153,7 +154,6 @@ def _sweep(
             err=True,
         )
         raise typer.Exit(1) from None
-    return progress.failed
 
 
 @friendly

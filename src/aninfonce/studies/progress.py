@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
@@ -40,16 +39,13 @@ class SweepProgress:
         self.jobs = min(jobs, max(1, len(tasks)))
         self._waiting = sum(self.seconds[task.key] for task in tasks)
         self._expected = self._spent = 0.0
-        self._start = 0.0
         self._running: dict[Key, TaskID] = {}
         self._bars = Progress(
             TextColumn("{task.description}"), BarColumn(), _Times(), console=self.console, transient=True
         )
         self._all = self._bars.add_task("sweep", total=len(tasks), left=self._waiting / self.jobs)
-        self._failed = 0
 
     def __enter__(self) -> Self:
-        self._start = time.monotonic()
         self._bars.start()
         return self
 
@@ -78,13 +74,7 @@ class SweepProgress:
             )
             self.console.print(f"[green]✓[/] {escape(task.label)}: {escape(told)} ({row['seconds']:.1f} s)")
         else:
-            self._failed += 1
             self.console.print(f"[red]✗[/] {escape(task.label)}: {escape(row['error'])}")
-
-    @property
-    def failed(self) -> int:
-        """Tasks that ended in an error."""
-        return self._failed
 
 
 class _Times(ProgressColumn):
@@ -103,7 +93,7 @@ class _Times(ProgressColumn):
 def duration(seconds: float) -> str:
     """Write a time for people.
 
-    >>> duration(0.4), duration(75), duration(7300)
+    >>> duration(0.4), duration(75), duration(7320)
     ('0.4 s', '1 min 15 s', '2 h 2 min')
     """
     if seconds < 60:
