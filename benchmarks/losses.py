@@ -102,7 +102,7 @@ class _Bare(torch.autograd.Function):
         for start in range(0, len(z0), size):
             part = query[:, start : start + size]
             tile = torch.mm(z0, part, out=buffer) if part.shape[1] == size else torch.mm(z0, part)
-            tile.exp_()
+            tile.exp2_()
             torch.mm(query, tile, out=grad_query[:, start : start + size])
             grad_key.addmm_(part, tile.T)
         ctx.save_for_backward(grad_query)

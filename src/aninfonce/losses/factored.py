@@ -3,11 +3,14 @@
 Only one panel of exponentials exists at a time, so memory is O(M · panel) and never N × M. A panel
 holds whole rows, so their normalisers are known at once, and the gradients of a weighted sum of the
 rows need no second pass: three matrix products and one exponential per entry in all. Everything is
-kept feature-major, (k, N): with few features a BLAS is several times slower the other way.
+kept feature-major, (k, N): with few features a BLAS is several times slower the other way. Inside, logits
+are in units of log 2: torch's exp2 is twice as fast as its exp, and about ten times where the result
+underflows, as it does for most entries once concentrations are large.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -20,8 +23,9 @@ _GPU_ENTRIES = 2**25
 # Thinner panels waste the matrix products.
 _FEWEST_ROWS = 64
 
-# e⁶⁰ leaves room for a sum over e²⁸ entries below the largest float32.
-_HEADROOM = 60.0
+_LOG_2 = math.log(2)
+# 2⁸⁶ leaves room for a sum over 2⁴¹ entries below the largest float32.
+_HEADROOM = 86.0
 # Below this, a normaliser may have lost terms to the smallest float32.
 _SMALLEST = 1e-25
 
@@ -53,6 +57,7 @@ def factored_sweep(
 
     """
     query, key, query_bias, key_bias, extra = tensors
+    query, query_bias, key_bias, extra = (part / _LOG_2 for part in (query, query_bias, key_bias, extra))
     shift = torch.maximum(_upper_bound(query, key, query_bias, key_bias) - _HEADROOM, extra.amax(dim=1))
     problem = _Problem(query, key, query_bias, key_bias, extra, tuple(excluded), panel)
     total, gradients = _sweep(problem, shift, weights)
@@ -61,10 +66,12 @@ def factored_sweep(
     if not bool((torch.isfinite(total) & (total > _SMALLEST)).all()):
         shift = _row_maximum(problem)
         total, gradients = _sweep(problem, shift, weights, fold=False)
-    return Swept(total.log() + shift, gradients)
+    return Swept((total.log2() + shift) * _LOG_2, gradients)
 
 
 class _Problem(NamedTuple):
+    """All but the key in units of log 2."""
+
     query: Tensor
     key: Tensor
     query_bias: Tensor
@@ -107,13 +114,13 @@ def _exclude(tile: Tensor, excluded: Sequence[int], start: int, value: float) ->
 def _sweep(
     problem: _Problem, shift: Tensor, weights: Tensor | None, *, fold: bool = True
 ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
-    """Sum of exp(logit − shift) for each row and, with weights, all gradients.
+    """Sum of 2^(logit − shift) for each row and, with weights, all gradients.
 
     Folded into the product, the shift costs nothing; taken off afterwards, it is exact.
     """
     query, keys_by_row = problem.augmented(shift if fold else torch.zeros_like(shift))
     key = keys_by_row.T.contiguous()
-    extra = (problem.extra - shift[:, None]).exp_()
+    extra = (problem.extra - shift[:, None]).exp2_()
     total = extra.sum(dim=1)
     # The last feature of a key is 1, so the last row of key @ tile is the sum of the tile.
     probe = key[-1:] if weights is None else key
@@ -127,7 +134,7 @@ def _sweep(
         )
         if not fold:
             tile -= shift[start:stop]
-        tile.exp_()
+        tile.exp2_()
         _exclude(tile, problem.excluded, start, 0.0)
         product = torch.mm(probe, tile)
         total[start:stop] += product[-1]
@@ -139,7 +146,7 @@ def _sweep(
         return total, None
     return total, (
         grad_query[:-2].T,
-        grad_key[:-2].T,
+        grad_key[:-2].T * _LOG_2,  # of the key alone, which has no unit
         grad_query[-1],
         grad_key[-2],
         extra.mul_(factor[:, None]),
