@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import platform
 import time
 from collections.abc import Iterator
@@ -144,6 +145,8 @@ def finished(path: Path) -> list[dict[str, Any]]:
 
 def run_all(todo: list[tuple[str, int]], jobs: int) -> Iterator[dict[str, Any]]:
     """Run in processes of one thread each."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, max_tasks_per_child=1) as pool:
         for future in as_completed([pool.submit(run, setting, seed) for setting, seed in todo]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from typing import Any
 
 # Imported by the server that all workers are forked from. It runs nothing, so that no thread is forked.
@@ -14,6 +15,9 @@ def worker_context() -> Any:
 
     The first call starts the server without waiting for it.
     """
+    # One thread a worker, also in numpy's libraries: idle threads would spin on the other worker's core.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     from multiprocessing import forkserver
