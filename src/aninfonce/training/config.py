@@ -7,8 +7,6 @@ from typing import Annotated, Any, Literal, Self
 
 import yaml
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     NonNegativeInt,
     PositiveFloat,
@@ -18,14 +16,10 @@ from pydantic import (
     model_validator,
 )
 
+from aninfonce.processes.config import Settings
+
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 Momentum = Annotated[float, Field(ge=0.0, lt=1.0)]
-
-
-class Settings(BaseModel):
-    """Base of all settings: unknown names are errors, nothing changes after validation."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Unfolding(Settings):
