@@ -132,7 +132,7 @@ class EncoderSettings(Settings):
     """
 
     name: str = "mlp"
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
 
 
 class LossSettings(Settings):
@@ -146,7 +146,7 @@ class LossSettings(Settings):
     """
 
     name: Literal["aninfonce", "infonce", "lp", "nt-xent", "custom"] = "aninfonce"
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
 
 
 class DataSettings(Settings):
@@ -161,7 +161,7 @@ class DataSettings(Settings):
     """
 
     process: str | None = None
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
     seed: int = 0
     arrays: Path | None = None
 
