@@ -66,20 +66,22 @@ def identify(rows: list[Row]) -> str:
     lines = []
     for setting in [name for name in PUBLISHED if name in settings]:
         own = [row for row in rows if row["setting"] == setting]
+        # Plain InfoNCE is meant to lose the style: its worst seed is the one that kept most of it.
+        worst = max if setting.startswith("infonce") else min
         lines.append(
             [
                 f"`{setting}`",
                 str(len(own)),
-                spread(own, "r2_content", "{:.4f}", min),
-                spread(own, "r2_style", "{:.4f}", min),
-                spread(own, "r2", "{:.4f}", min),
+                spread(own, "r2_content", "{:.4f}", worst),
+                spread(own, "r2_style", "{:.4f}", worst),
+                spread(own, "r2", "{:.4f}", worst),
                 spread(own, "mcc", "{:.3f}", min) if setting == "linspace" else "–",
                 spread(own, "concentration_error", "{:.1%}", max),
-                spread(own, "seconds", "{:.0f}", max),
+                spread(own, "cpu_seconds", "{:.0f}", max),
                 PUBLISHED[setting],
             ]
         )
-    head = ("Λ", "seeds", "content R²", "style R²", "R²", "mean corr.", "Λ̂ error", "seconds", "paper")
+    head = ("Λ", "seeds", "content R²", "style R²", "R²", "mean corr.", "Λ̂ error", "CPU s", "paper")
     return table(head, lines)
 
 
