@@ -6,8 +6,12 @@ import torch
 from torch import Generator, Tensor
 
 from aninfonce._validation import check_same_device, check_vector
-from aninfonce.distributions.base import Conditional, sample_by_rejection
-from aninfonce.spaces import Sphere
+from aninfonce.distributions.base import (
+    Conditional,
+    check_anchors_on_sphere,
+    quadratic_kernel,
+    sample_by_rejection,
+)
 
 
 class ApproximateFisherBingham(Conditional):
@@ -17,6 +21,7 @@ class ApproximateFisherBingham(Conditional):
     returned. The shell has a finite thickness and the projection moves mass, so the density is not
     the one that the theorem assumes.
 
+    >>> from aninfonce.spaces import Sphere
     >>> z = torch.eye(4)
     >>> x = ApproximateFisherBingham(z, torch.full((4,), 25.0)).sample(torch.Generator().manual_seed(0))
     >>> Sphere(4).contains(x)
@@ -30,7 +35,7 @@ class ApproximateFisherBingham(Conditional):
     """
 
     def __init__(self, loc: Tensor, concentration: Tensor, tolerance: float = 0.1) -> None:
-        self.loc = Sphere(loc.shape[-1] if loc.ndim else 0).check(loc, "loc")
+        self.loc = check_anchors_on_sphere(loc)
         check_same_device(loc=loc, concentration=concentration)
         check_vector(concentration, "concentration", length=loc.shape[1], minimum=0)
         if not bool((concentration > 0).all()):
@@ -40,7 +45,7 @@ class ApproximateFisherBingham(Conditional):
 
     def log_kernel(self, x: Tensor) -> Tensor:
         """−½(x−z)ᵀΛ(x−z) for `x` (..., N, d): the kernel it is meant, and fails, to follow."""
-        return -0.5 * ((x - self.loc).square() * self.concentration).sum(dim=-1)
+        return quadratic_kernel(x, self.loc, self.concentration)
 
     def sample(self, generator: Generator | None = None) -> Tensor:
         """Draw one point around each row of `loc`: a tensor (N, d)."""

@@ -8,6 +8,8 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
+from aninfonce.spaces import Sphere
+
 # Proposals a single draw may cost before we call it hopeless. The worst documented setting
 # (d = 100, Λ mixed 15/250/400) needs about 12 on average.
 MAX_PROPOSALS = 100_000
@@ -46,6 +48,16 @@ class Conditional(ABC):
     def log_normalizer(self) -> Tensor:
         """Log-integral of exp(`log_kernel`), a tensor (N,)."""
         raise NotImplementedError(f"{type(self).__name__} has no density in closed form")
+
+
+def check_anchors_on_sphere(loc: Tensor) -> Tensor:
+    """Require anchors (N, d) on the unit sphere, d ≥ 2."""
+    return Sphere(loc.shape[-1] if loc.ndim else 0).check(loc, "loc")
+
+
+def quadratic_kernel(x: Tensor, loc: Tensor, concentration: Tensor) -> Tensor:
+    """−½(x−z)ᵀΛ(x−z) for `x` (..., N, d), anchors z (N, d) and the diagonal of Λ (d,): a tensor (..., N)."""
+    return -0.5 * ((x - loc).square() * concentration).sum(dim=-1)
 
 
 def sample_by_rejection(

@@ -8,7 +8,7 @@ from torch import Generator, Tensor
 from aninfonce._validation import check_choice, check_same_device, check_vector
 from aninfonce.distributions import _angular_gaussian as angular_gaussian
 from aninfonce.distributions._normalizer import log_integral
-from aninfonce.distributions.base import Conditional
+from aninfonce.distributions.base import Conditional, check_anchors_on_sphere, quadratic_kernel
 from aninfonce.distributions.uniform import Uniform
 from aninfonce.spaces import Sphere
 
@@ -37,7 +37,7 @@ class FisherBingham(Conditional):
     """
 
     def __init__(self, loc: Tensor, concentration: Tensor) -> None:
-        self.loc = Sphere(loc.shape[-1] if loc.ndim else 0).check(loc, "loc")
+        self.loc = check_anchors_on_sphere(loc)
         if loc.dtype not in (torch.float32, torch.float64):
             raise ValueError(f"`loc` must be float32 or float64, got {loc.dtype}")
         check_same_device(loc=loc, concentration=concentration)
@@ -54,7 +54,7 @@ class FisherBingham(Conditional):
 
     def log_kernel(self, x: Tensor) -> Tensor:
         """−½(x−z)ᵀΛ(x−z) for `x` (..., N, d): a tensor (..., N)."""
-        return -0.5 * ((x - self.loc).square() * self.concentration).sum(dim=-1)
+        return quadratic_kernel(x, self.loc, self.concentration)
 
     def log_normalizer(self, method: str = "contour") -> Tensor:
         """Log-integral of the kernel over the sphere's area: a tensor (N,).

@@ -9,8 +9,7 @@ from torch import Generator, Tensor
 
 from aninfonce._validation import check_number
 from aninfonce.distributions._bessel import log_bessel_ratio
-from aninfonce.distributions.base import Conditional, sample_by_rejection
-from aninfonce.spaces import Sphere
+from aninfonce.distributions.base import Conditional, check_anchors_on_sphere, sample_by_rejection
 
 
 class VonMisesFisher(Conditional):
@@ -32,7 +31,7 @@ class VonMisesFisher(Conditional):
 
     def __init__(self, loc: Tensor, concentration: float) -> None:
         self.concentration = check_number(concentration, "concentration", minimum=0)
-        self.loc = Sphere(loc.shape[-1] if loc.ndim else 0).check(loc, "loc")
+        self.loc = check_anchors_on_sphere(loc)
 
     def sample(self, generator: Generator | None = None) -> Tensor:
         """Draw one point around each row of `loc`: a tensor (N, d)."""
