@@ -22,3 +22,8 @@ def test_a_whitened_run_is_saved_and_loaded_whole(tmp_path):
     assert torch.equal(load_fitted(tmp_path).embed(x), fitted.embed(x))
     again = fit(pairs, config, directory=tmp_path, resume=True)
     assert torch.equal(again.embed(x), fitted.embed(x))
+
+
+def test_one_column():
+    x = 3 + 5 * torch.randn(500, 1, generator=torch.Generator().manual_seed(0))
+    assert torch.isclose(Whitening.of(x)(x).std(), torch.tensor(1.0), atol=1e-3)

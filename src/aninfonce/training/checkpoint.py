@@ -59,9 +59,26 @@ def save_snapshot(directory: Path, step: int, snapshot: Snapshot, keep: int = 2)
         Path of the checkpoint.
 
     """
-    folder = directory / _FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
     path = checkpoint_path(directory, step)
+    write_snapshot(path, snapshot)
+    for old in checkpoints_in(directory)[:-keep]:
+        shutil.rmtree(old, ignore_errors=True)
+    return path
+
+
+def write_snapshot(path: Path, snapshot: Snapshot) -> Path:
+    """Write one checkpoint as the folder `path`, whole or not at all; one that is there is replaced.
+
+    Args:
+        path: of the folder; those above it are made.
+        snapshot: what to write.
+
+    Returns:
+        The path.
+
+    """
+    folder = path.parent
+    folder.mkdir(parents=True, exist_ok=True)
     temporary = folder / f".{path.name}.{os.getpid()}"
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
@@ -74,16 +91,14 @@ def save_snapshot(directory: Path, step: int, snapshot: Snapshot, keep: int = 2)
         _sync(temporary / name)
     _sync(temporary)
     if path.exists():
-        # Only the end of a run writes the same step twice; step aside first, since rename does not replace.
-        aside = folder / f".old-{step:08d}.{os.getpid()}"
+        # Step aside first, since rename does not replace a folder that holds something.
+        aside = folder / f".old-{path.name}.{os.getpid()}"
         os.replace(path, aside)
         os.replace(temporary, path)
         shutil.rmtree(aside, ignore_errors=True)
     else:
         os.replace(temporary, path)
     _sync(folder)
-    for old in checkpoints_in(directory)[:-keep]:
-        shutil.rmtree(old, ignore_errors=True)
     return path
 
 

@@ -42,7 +42,9 @@ class Whitening(nn.Module):
     @classmethod
     def of(cls, x: Tensor) -> Self:
         """Estimate the map on inputs (N, D)."""
-        values, vectors = torch.linalg.eigh(torch.cov(check_matrix(x, "x", min_rows=2).double().T))
+        columns = check_matrix(x, "x", min_rows=2).double().T
+        # Of one column, torch gives the variance as a number.
+        values, vectors = torch.linalg.eigh(torch.cov(columns).reshape(len(columns), len(columns)))
         scale = (values.clamp_min(values[-1] * _FLOOR**2) * x.shape[1]).rsqrt()
         whitening = cls(x.shape[1]).to(x.dtype)
         whitening.mean.copy_(x.double().mean(dim=0))
