@@ -12,6 +12,7 @@ CELLS = {
     "fig2": ["AnInfoNCE Λ₂=25", "InfoNCE Λ₂=25", "optimum"],
     "fig4": ["A: d=10, batch 50"],
     "fig9": ["d=23, batch 50"],
+    "fig11": ["InfoNCE", "ensemble"],
     "theorem": ["two blocks"],
     "exactness": ["exact, forward", "approximate, symmetric+β"],
     "table1": ["row 1:*", "row 5:*", "row 12:*", "identity, rows 1*", "supervised, rows 5*"],

@@ -15,6 +15,7 @@ _NAMES = (
     "fig8",
     "fig9",
     "fig10",
+    "fig11",
     "theorem",
     "exactness",
     "table1",

@@ -10,7 +10,7 @@ from torch import Generator
 from aninfonce.metrics import linear_r2, mean_correlation_coefficient
 from aninfonce.processes import DataGeneratingProcess, PairBatch, process
 from aninfonce.studies.base import Configuration, Metrics, Preset
-from aninfonce.training import Fitted, TrainingConfig, fit
+from aninfonce.training import Fitted, Recipe, TrainingConfig, fit
 
 # `candidates` is the number of matrices drawn for each layer of the mixing.
 SIZES: dict[Preset, Configuration] = {
@@ -37,6 +37,20 @@ SIZES: dict[Preset, Configuration] = {
         "test_pairs": 61_440,
         "candidates": 25_000,
     },
+}
+# For 20 latents, where the sizes above are too small: many negatives and high rates bring R² up fastest.
+WIDE_SIZES: dict[Preset, Configuration] = {
+    "smoke": {**SIZES["smoke"], "grows": False, "whiten": True, "rates": 4.0},
+    "laptop": {
+        **SIZES["laptop"],
+        "steps": 1_500,
+        "batch_size": 2_048,
+        "closing_pairs": 32_768,
+        "grows": False,
+        "whiten": True,
+        "rates": 4.0,
+    },
+    "paper": SIZES["paper"],
 }
 # Seconds of one step on one core, for estimates before there are rows to go by.
 STEP_SECONDS: dict[Preset, float] = {"smoke": 0.03, "laptop": 0.02, "paper": 0.2}
@@ -71,7 +85,8 @@ def training_config(
 ) -> TrainingConfig:
     """Translate a cell's sizes to the settings of a training.
 
-    With the recipe "fast" the batch doubles half-way, unless the cell says `grows: False`.
+    With the recipe "fast" the batch doubles half-way, unless the cell says `grows: False`; `rates` multiplies
+    all rates, `whiten` decorrelates the inputs, `unfolds: False` starts on the sphere.
     """
     steps, batch_size = configuration["steps"], configuration["batch_size"]
     recipe: dict[str, Any] = {"name": configuration["recipe"], "steps": steps, "batch_size": batch_size}
@@ -79,8 +94,12 @@ def training_config(
         pairs = configuration["closing_pairs"]
         recipe["growth"] = ((0.5, 2 * batch_size),) if configuration.get("grows", True) else ()
         recipe["warmup"] = min(50, steps // 4)
-        recipe["unfold"] = {"pairs": max(1_000, pairs // 2)}
+        recipe["unfold"] = {"pairs": max(1_000, pairs // 2)} if configuration.get("unfolds", True) else None
         recipe["close"] = {"pairs": pairs, "concentration_pairs": 2 * pairs, "block": min(1_024, pairs)}
+        recipe["whiten"] = configuration.get("whiten", False)
+        if "rates" in configuration:
+            for name in ("muon_lr", "adam_lr", "concentration_lr"):
+                recipe[name] = configuration["rates"] * Recipe.model_fields[name].default
     return TrainingConfig.model_validate(
         {
             "recipe": recipe,
