@@ -1,0 +1,155 @@
+"""Λ̂ on a frozen embedding, with intervals: how strongly each column varies within pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from aninfonce._validation import check_count, check_matrix, check_number
+from aninfonce.training.align import fit_metric
+
+# A fitted Λ below this says that pairs share nothing along the column; the fit may even end below zero.
+_SMALLEST = 0.0
+
+
+@dataclass(frozen=True)
+class FittedConcentration:
+    """Λ̂ of every column and how well it is known.
+
+    Attributes:
+        values: Λ̂ (d,).
+        interval: lower and upper ends (d, 2).
+        level: share of the intervals that would cover the Λ of this embedding, one column at a time.
+
+    """
+
+    values: npt.NDArray[np.float64]
+    interval: npt.NDArray[np.float64]
+    level: float
+
+
+def fit_concentration(
+    anchors: Tensor,
+    positives: Tensor,
+    *,
+    clusters: npt.NDArray[np.intp] | None = None,
+    level: float = 0.95,
+    replicates: int = 500,
+    block: int = 256,
+    seed: int = 0,
+) -> FittedConcentration:
+    """Fit the diagonal Λ̂ of the pairs of a frozen embedding, with bootstrap intervals.
+
+    Λ̂ maximises a conditional likelihood, that of finding each positive among the other anchors of its block.
+    A bootstrap would fit it again for every resample of the pairs; here each replicate is one Newton step
+    from Λ̂ instead, with a pair's influence both as an anchor and as a negative of others. So the intervals
+    cost one pass. They say how well Λ is known *for this embedding*, not how it differs from run to run.
+
+    Example:
+        >>> from aninfonce.distributions import FisherBingham, Uniform
+        >>> from aninfonce.spaces import Sphere
+        >>> g = torch.Generator().manual_seed(0)
+        >>> z, truth = Uniform(Sphere(3)).sample(2048, g), torch.tensor([5.0, 25.0, 25.0])
+        >>> fit = fit_concentration(z, FisherBingham(z, truth).sample(g))
+        >>> low, high = fit.interval.T
+        >>> (low < truth.numpy()) & (truth.numpy() < high)
+        array([ True,  True,  True])
+
+    Args:
+        anchors: embeddings (N, d).
+        positives: of the same pairs, (N, d).
+        clusters: (N,) numbers of pairs that depend on each other, such as neighbours in time; they are
+            resampled together. None if all pairs are independent.
+        level: of the intervals.
+        replicates: of the bootstrap.
+        block: pairs that are each other's negatives.
+        seed: of the resampling.
+
+    Returns:
+        Λ̂ with its intervals.
+
+    References:
+        Efron, "Bootstrap methods: another look at the jackknife" (1979); Hampel, "The influence curve and its
+        role in robust estimation" (1974).
+
+    """
+    check_matrix(anchors, "anchors", min_rows=2)
+    n, d = anchors.shape
+    check_matrix(positives, "positives", rows=n, columns=d)
+    check_count(replicates, "replicates", minimum=2)
+    if not 0.0 < check_number(level, "level") < 1.0:
+        raise ValueError(f"`level` must lie between 0 and 1, got {level:g}")
+    block = min(check_count(block, "block", minimum=2), n)
+    n -= n % block
+    a, p = anchors[:n].detach(), positives[:n].detach()
+    # The variance of the steps is what Λ would be the inverse of if pairs were drawn in flat space.
+    start = (a - p).double().square().mean(dim=0).clamp_min(1e-12).reciprocal()
+    matrix = fit_metric(a, p, start.to(a), diagonal=True, block=block, iterations=30).matrix
+    values = matrix.diagonal().clamp_min(_SMALLEST)
+
+    influence, curvature = [], torch.zeros(d, d, dtype=torch.float64)
+    for i in range(0, n, block):
+        rows, hessian = _influence(a[i : i + block].double(), p[i : i + block].double(), values.to(a.device))
+        influence.append(rows.cpu())
+        curvature += hessian.cpu()
+    # A column along which nothing varies has no curvature: the smallest-norm solution leaves it alone.
+    steps = -torch.cat(influence).numpy() @ np.linalg.pinv(curvature.numpy(), hermitian=True)
+
+    _, member = np.unique(np.arange(n) if clusters is None else clusters[:n], return_inverse=True)
+    sums = np.zeros((member.max() + 1, d))
+    np.add.at(sums, member, steps)
+    draws = np.random.default_rng(seed).multinomial(len(sums), np.full(len(sums), 1 / len(sums)), replicates)
+    centre = values.numpy()
+    moved = centre + (draws - 1.0) @ sums
+    tails = 0.5 * (1 - level), 0.5 * (1 + level)
+    interval = np.quantile(moved, tails, axis=0).T.clip(min=_SMALLEST)
+    return FittedConcentration(centre, interval, level)
+
+
+def _influence(a: Tensor, p: Tensor, concentration: Tensor) -> tuple[Tensor, Tensor]:
+    """Differentiate the summed gradient by the weight of each pair, (n, d); also give the Hessian (d, d)."""
+    squares = torch.cat([(a - p).square()[:, None], (a[:, None] - a[None]).square()], dim=1)
+    logits = -0.5 * squares @ concentration
+    own = torch.arange(len(a), device=a.device)
+    logits[own, own + 1] = -torch.inf
+    weights = logits.softmax(dim=1)
+    mean = torch.einsum("ij,ijk->ik", weights, squares)
+    as_anchor = 0.5 * (squares[:, 0] - mean)
+    centred = squares - mean[:, None]
+    as_negative = -0.5 * torch.einsum("ij,ijk->jk", weights[:, 1:], centred[:, 1:])
+    flat = centred.flatten(0, 1)
+    hessian = 0.25 * (flat * weights.flatten()[:, None]).T @ flat
+    return as_anchor + as_negative, hessian
+
+
+def shared_blocks(interval: npt.NDArray[np.float64]) -> list[npt.NDArray[np.intp]]:
+    """Put columns whose intervals overlap, directly or through others, into one block.
+
+    Latents of equal Λ can be rotated among each other without any change to the data. Where two intervals
+    overlap the data do not say that the Λ differ, so that nothing says how the two columns are turned.
+
+    Example:
+        >>> shared_blocks(np.array([[1.0, 2.0], [1.5, 3.0], [8.0, 9.0]]))
+        [array([0, 1]), array([2])]
+
+    Args:
+        interval: lower and upper ends (d, 2).
+
+    Returns:
+        Indices of the columns of each block, in the order of Λ̂.
+
+    """
+    blocks: list[list[int]] = []
+    reach = -np.inf
+    for column in np.argsort(interval[:, 0], kind="stable"):
+        low, high = interval[column]
+        if blocks and low <= reach:
+            blocks[-1].append(int(column))
+        else:
+            blocks.append([int(column)])
+        reach = max(reach, high)
+    return [np.array(sorted(block), dtype=np.intp) for block in blocks]

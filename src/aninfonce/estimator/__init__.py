@@ -1,0 +1,6 @@
+"""`ContrastiveICA`: the recovery of hidden factors as a scikit-learn estimator."""
+
+from aninfonce.estimator.consistency import Consistency, consistency
+from aninfonce.estimator.contrastive_ica import ContrastiveICA
+
+__all__ = ["Consistency", "ContrastiveICA", "consistency"]

@@ -1,0 +1,153 @@
+"""Do two runs agree? Up to the transformation that the theory permits, and beside runs on broken pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import orthogonal_procrustes
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from aninfonce._validation import describe
+from aninfonce.estimator.contrastive_ica import ContrastiveICA
+from aninfonce.estimator.pairs import Augment, shuffled
+from aninfonce.metrics import linear_r2
+
+Matrix = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """Agreement of two embeddings of the same rows.
+
+    Attributes:
+        agreement: mean R² over columns after the permitted transformation: a sign for a factor whose Λ is its
+            own, a rotation within a block of equal Λ. 1 if the runs found the same factors.
+        per_column: the same, one number a column.
+        blocks: columns that were rotated together: those that share a Λ in either run.
+        linear: mean R² of any linear map between the two. Above `agreement` if both hold the same factors
+            in other directions.
+        control: `agreement` of two runs on broken pairs; None if it was not asked for. If it is high, the
+            data's marginal distribution alone brings runs together, and `agreement` says little about pairs.
+        flags: what is unusual, in words.
+
+    """
+
+    agreement: float
+    per_column: tuple[float, ...]
+    blocks: tuple[tuple[int, ...], ...]
+    linear: float
+    control: float | None
+    flags: tuple[str, ...] = ()
+
+
+def consistency(
+    est_a: ContrastiveICA,
+    est_b: ContrastiveICA,
+    X: Any,
+    y: Any = None,
+    *,
+    X_pos: Any = None,
+    lag: int | None = None,
+    groups: Any = None,
+    augment: Augment | None = None,
+    control: bool = True,
+) -> Consistency:
+    """Compare two fitted estimators, and two more that are trained on shuffled pairs.
+
+    Example:
+        >>> rng = np.random.default_rng(0)
+        >>> z = rng.normal(size=(500, 2))
+        >>> ica = ContrastiveICA(n_components=2, max_steps=20, random_state=0).fit(z, z + 0.1)
+        >>> other = ContrastiveICA(n_components=2, max_steps=20, random_state=1).fit(z, z + 0.1)
+        >>> found = consistency(ica, other, z, control=False)
+        >>> found.agreement <= found.linear + 0.05
+        True
+
+    Args:
+        est_a: fitted.
+        est_b: fitted, with the same number of columns; from another seed, or on other rows.
+        X: rows (N, D), best such that neither has seen.
+        y: positives of X, as in `ContrastiveICA.fit`; used for the control only.
+        X_pos: likewise.
+        lag: likewise; if nothing is given, pairs are made as `est_a` had them.
+        groups: likewise.
+        augment: likewise.
+        control: also train two clones on pairs of X that were shuffled. Takes as long as the two fits.
+
+    Returns:
+        The agreement and its control.
+
+    """
+    check_is_fitted(est_a)
+    check_is_fitted(est_b)
+    a, b = est_a.transform(X).astype(np.float64), est_b.transform(X).astype(np.float64)
+    if a.shape[1] != b.shape[1]:
+        raise ValueError(f"`est_b` must have the {a.shape[1]} columns of `est_a`, got {describe(b)}")
+    if len(a) < 4:
+        raise ValueError(f"`X` must have at least 4 rows, got {len(a)}")
+    blocks = _joined(est_a.blocks_, est_b.blocks_, a.shape[1])
+    per_column = _agreement(a, b, blocks)
+    flags = []
+    if np.array_equal(a, b):
+        flags.append("the embeddings are equal: the two seem to be one run")
+    if len(blocks) == 1 and a.shape[1] > 1:
+        flags.append("all columns share one block: nothing but a common rotation is identified")
+    value = _control(est_a, est_b, X, (y, X_pos, lag, groups, augment)) if control else None
+    return Consistency(
+        agreement=float(per_column.mean()),
+        per_column=tuple(per_column.tolist()),
+        blocks=tuple(tuple(block.tolist()) for block in blocks),
+        linear=0.5 * (linear_r2(a, b).mean + linear_r2(b, a).mean),
+        control=value,
+        flags=tuple(flags),
+    )
+
+
+def _control(est_a: ContrastiveICA, est_b: ContrastiveICA, X: Any, ways: tuple[Any, ...]) -> float:
+    """Agreement of clones of both on shuffled pairs, from different seeds."""
+    pairs = est_a.pairs_like_fit(X, *ways)
+    first, second = (
+        clone(estimator).set_params(random_state=seed).fit(broken.x, broken.x_pos)
+        for seed, estimator in enumerate((est_a, est_b))
+        for broken in [shuffled(pairs, seed)]
+    )
+    return consistency(first, second, X, control=False).agreement
+
+
+def _joined(
+    first: list[npt.NDArray[np.intp]], second: list[npt.NDArray[np.intp]], dim: int
+) -> list[npt.NDArray[np.intp]]:
+    """Join columns that share a block in either run, directly or through others."""
+    linked = np.zeros((dim, dim), dtype=bool)
+    for block in [*first, *second]:
+        linked[np.ix_(block, block)] = True
+    count, member = connected_components(linked, directed=False)
+    return [np.flatnonzero(member == index) for index in range(count)]
+
+
+def _agreement(a: Matrix, b: Matrix, blocks: list[npt.NDArray[np.intp]]) -> Matrix:
+    """R² of every column from the other's block, both ways; fitted on even rows, read on odd ones."""
+    scores = np.zeros(a.shape[1])
+    for block in blocks:
+        for target, source in ((a, b), (b, a)):
+            scores[block] += 0.5 * _procrustes_r2(target[:, block], source[:, block])
+    return scores
+
+
+def _procrustes_r2(target: Matrix, source: Matrix) -> Matrix:
+    centre_t, centre_s = target[::2].mean(axis=0), source[::2].mean(axis=0)
+    t, s = target[::2] - centre_t, source[::2] - centre_s
+    rotation, stretch = orthogonal_procrustes(s, t)
+    # One factor for the block: outside the unit sphere the scale of an embedding is free.
+    scale = stretch / max(float((s**2).sum()), np.finfo(np.float64).tiny)
+    predicted = scale * (source[1::2] - centre_s) @ rotation + centre_t
+    residual = ((target[1::2] - predicted) ** 2).sum(axis=0)
+    total = ((target[1::2] - target[1::2].mean(axis=0)) ** 2).sum(axis=0)
+    varies = total > 0
+    r2: Matrix = np.where(varies, 1.0 - residual / np.where(varies, total, 1.0), 0.0)
+    return r2

@@ -1,0 +1,87 @@
+"""A fitted estimator on disk: the folder of a checkpoint, so that `aninfonce embed` reads it too."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from aninfonce.training.checkpoint import CheckpointError, Snapshot, read_snapshot, write_snapshot
+from aninfonce.training.snapshot import load_fitted
+
+if TYPE_CHECKING:
+    from aninfonce.estimator.contrastive_ica import ContrastiveICA
+
+_NUMBERS = ("concentration_", "concentration_interval_", "loss_curve_", "loss_steps_")
+_PLAIN = ("folded_", "n_iter_", "n_features_in_", "lag_")
+
+
+def save_estimator(estimator: ContrastiveICA, path: Path) -> Path:
+    """Write everything that `load_estimator` reads; an earlier save in the same place is replaced whole."""
+    if path.exists() and not _is_ours(path):
+        raise ValueError(
+            f"`path` must be new, empty or a saved estimator, got {path} with something else in it"
+        )
+    tensors = {f"encoder.{name}": t for name, t in estimator.encoder_.state_dict().items()}
+    tensors |= {f"loss.{name}": t for name, t in estimator.loss_.state_dict().items()}
+    parameters = dict(estimator.get_params(deep=False))
+    if isinstance(parameters["random_state"], np.random.RandomState):
+        parameters["random_state"] = None
+    names = getattr(estimator, "feature_names_in_", None)
+    facts: dict[str, Any] = {
+        "versions": {
+            "aninfonce": version("aninfonce"),
+            "torch": torch.__version__,
+            "python": platform.python_version(),
+        },
+        "config": estimator.config_.model_dump(mode="json"),
+        "step": estimator.n_iter_,
+        "spherical": True,
+        "closed": True,
+        "appended_linear": False,
+        "seconds": 0.0,
+        "folding": None,
+        "history": [],
+        "estimator": {
+            "parameters": parameters,
+            "feature_names_in_": None if names is None else [str(name) for name in names],
+            **{name: getattr(estimator, name).tolist() for name in _NUMBERS},
+            **{name: getattr(estimator, name) for name in _PLAIN},
+        },
+    }
+    return write_snapshot(path, Snapshot(tensors, facts))
+
+
+def load_estimator(kind: type[ContrastiveICA], path: Path, device: torch.device) -> ContrastiveICA:
+    """Build the estimator of a folder; a `CheckpointError` (a `ValueError`) says what is wrong with it."""
+    facts = read_snapshot(path).facts.get("estimator")
+    if facts is None:
+        raise CheckpointError(f"{path} is a checkpoint of a training run, not an estimator: use load_fitted")
+    from aninfonce.diagnostics.concentration import shared_blocks
+
+    fitted = load_fitted(path)
+    estimator = kind(**facts["parameters"])
+    estimator.encoder_, estimator.loss_ = fitted.encoder.to(device), fitted.loss.to(device)
+    estimator.config_ = fitted.config
+    for name in _PLAIN:
+        setattr(estimator, name, facts[name])
+    for name in _NUMBERS:
+        setattr(estimator, name, np.asarray(facts[name]))
+    estimator.blocks_ = shared_blocks(estimator.concentration_interval_)
+    if facts["feature_names_in_"] is not None:
+        estimator.feature_names_in_ = np.array(facts["feature_names_in_"], dtype=object)
+    estimator._n_features_out = fitted.config.dim
+    estimator._augment, estimator._optimizer_states = None, []
+    return estimator
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a path may be replaced: an empty folder, or what was saved before."""
+    if not path.is_dir():
+        return False
+    names = {entry.name for entry in path.iterdir()}
+    return names <= {"state.json", "tensors.safetensors"}
