@@ -53,11 +53,10 @@ def fit_concentration(
         >>> from aninfonce.distributions import FisherBingham, Uniform
         >>> from aninfonce.spaces import Sphere
         >>> g = torch.Generator().manual_seed(0)
-        >>> z, truth = Uniform(Sphere(3)).sample(2048, g), torch.tensor([5.0, 25.0, 25.0])
-        >>> fit = fit_concentration(z, FisherBingham(z, truth).sample(g))
-        >>> low, high = fit.interval.T
-        >>> (low < truth.numpy()) & (truth.numpy() < high)
-        array([ True,  True,  True])
+        >>> z = Uniform(Sphere(3)).sample(2048, g)
+        >>> fit = fit_concentration(z, FisherBingham(z, torch.tensor([5.0, 25.0, 25.0])).sample(g))
+        >>> shared_blocks(fit.interval)
+        [array([0]), array([1, 2])]
 
     Args:
         anchors: embeddings (N, d).
