@@ -1,5 +1,14 @@
 """What a model kept and lost, and which assumption the data break."""
 
+from aninfonce.diagnostics.audit import AuditReport, audit
 from aninfonce.diagnostics.concentration import FittedConcentration, fit_concentration, shared_blocks
+from aninfonce.diagnostics.finding import Finding
 
-__all__ = ["FittedConcentration", "fit_concentration", "shared_blocks"]
+__all__ = [
+    "AuditReport",
+    "Finding",
+    "FittedConcentration",
+    "audit",
+    "fit_concentration",
+    "shared_blocks",
+]

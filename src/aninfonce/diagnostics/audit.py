@@ -1,0 +1,115 @@
+"""The audit: every finding about one encoder and one set of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from aninfonce.diagnostics.calibration import calibration
+from aninfonce.diagnostics.classes import classes
+from aninfonce.diagnostics.collapse import collapse
+from aninfonce.diagnostics.conditional import conditional
+from aninfonce.diagnostics.finding import Finding
+from aninfonce.diagnostics.identifiability import identifiability
+from aninfonce.diagnostics.overlap import overlap
+from aninfonce.diagnostics.readout import readout
+from aninfonce.diagnostics.sample import Augmentations, Sample, make_sample
+from aninfonce.diagnostics.shift import shift
+from aninfonce.diagnostics.spectrum import spectrum
+from aninfonce.diagnostics.uniformity import uniformity
+
+# What was kept and lost first, then what the data break.
+FINDINGS: tuple[Callable[[Sample], Finding | None], ...] = (
+    identifiability,
+    classes,
+    readout,
+    collapse,
+    spectrum,
+    overlap,
+    uniformity,
+    conditional,
+    shift,
+    calibration,
+)
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """All findings.
+
+    Attributes:
+        findings: in the order in which to read them.
+        pairs: number of pairs that were looked at.
+        dim: columns of the embedding.
+
+    """
+
+    findings: tuple[Finding, ...]
+    pairs: int
+    dim: int
+
+    @property
+    def concerns(self) -> tuple[Finding, ...]:
+        """Those that ask for something to be done."""
+        return tuple(finding for finding in self.findings if finding.concern)
+
+    def __getitem__(self, name: str) -> Finding:
+        """Give a finding by name."""
+        for finding in self.findings:
+            if finding.name == name:
+                return finding
+        raise KeyError(f"{name!r} is none of {[finding.name for finding in self.findings]}")
+
+    def __str__(self) -> str:
+        """Write one line a finding."""
+        return "\n".join(
+            f"{'!' if finding.concern else ' '} {finding.title}: {finding.value:.3g}"
+            f" [{finding.interval[0]:.3g}, {finding.interval[1]:.3g}] {finding.measure}. {finding.advice}"
+            for finding in self.findings
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the plots, as JSON types."""
+        findings = [finding.to_dict() for finding in self.findings]
+        return {"pairs": self.pairs, "dim": self.dim, "findings": findings}
+
+
+def audit(
+    encoder: Any,
+    data: Any,
+    augmentations: Augmentations | None = None,
+    latents: Any = None,
+    labels: Any = None,
+    *,
+    max_pairs: int = 4096,
+    seed: int = 0,
+) -> AuditReport:
+    """See what an encoder kept and lost, and which assumption of contrastive learning its data break.
+
+    Example:
+        >>> from aninfonce.processes import process
+        >>> report = audit(lambda x: x[:, :5], process("fig2/25", mixing="identity"), max_pairs=1000)
+        >>> report["identifiability"].concern, report["collapse"].concern
+        (True, False)
+
+    Args:
+        encoder: anything that embeds: a module, a function from rows (n, ...) to (n, d), or a fitted
+            estimator with `transform`.
+        data: pairs (x, x_pos), arrays or tensors of one shape (N, ...); a `PairBatch`; a process;
+            observations x alone, whose positives then are `augmentations` of them; or a callable that gives
+            one of these.
+        augmentations: by name, functions from rows to changed rows of the same shape.
+        latents: (N, k) causes of x, if known (a process brings its own).
+        labels: (N,) classes of x, if known.
+        max_pairs: a random part of this size is looked at, if there are more.
+        seed: of what is random in the audit.
+
+    Returns:
+        The report; `aninfonce.report.write_audit` makes a page of it.
+
+    """
+    sample = make_sample(encoder, data, augmentations, latents, labels, max_pairs=max_pairs, seed=seed)
+    found = (look(sample) for look in FINDINGS)
+    findings = tuple(finding for finding in found if finding is not None)
+    return AuditReport(findings, len(sample), sample.dim)

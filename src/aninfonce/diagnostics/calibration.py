@@ -1,0 +1,114 @@
+"""Calibration of the contrastive posterior: a test of the model that needs no labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import softmax
+
+from aninfonce.diagnostics.finding import Finding
+from aninfonce.diagnostics.intervals import jackknife
+from aninfonce.diagnostics.sample import Sample
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Matrix = npt.NDArray[np.float64]
+
+_BLOCK = 32
+_BINS = 10
+_REPLICATES = 1000
+_LEVEL = 1e-3
+# Miscalibration beyond that of a perfect model on as many rows which still counts as small.
+_SMALL = 0.02
+
+
+def calibration(sample: Sample) -> Finding | None:
+    """Compare how sure the model is of a positive with how often it is right.
+
+    The similarity −½ΔᵀΛ̂Δ turns distances into the probability that a candidate is the positive. Λ̂ comes from
+    one half of the pairs, the questions from the other: which of 32 candidates is the positive? If positives
+    are drawn as the model says, then of the answers that get probability p a share p is right.
+
+    Args:
+        sample: embedded pairs.
+
+    Returns:
+        The finding, None for a constant embedding; a concern if the model is worse calibrated than chance
+        allows.
+
+    """
+    frame = sample.frame
+    if frame is None:
+        return None
+    probability = _posterior(frame.z, frame.z_pos, frame.fitted)
+    best, sure = probability.argmax(axis=1), probability.max(axis=1)
+    right = best == 0
+    edges = np.quantile(sure, np.linspace(0, 1, _BINS + 1)[1:-1])
+    member = np.searchsorted(edges, sure)
+    error = _calibration_error(sure, right[None], member)[0]
+    simulated = np.random.default_rng(sample.seed).random((_REPLICATES, len(sure))) < sure
+    null = _calibration_error(sure, simulated, member)
+    p = (1 + int((null >= error).sum())) / (1 + _REPLICATES)
+    value, interval = jackknife(lambda rows: float((sure[rows] - right[rows]).mean()), len(sure))
+    wrong = p <= _LEVEL and error - null.mean() > _SMALL
+    advice = (
+        f"The model is {_verdict(interval)}, so that positives are not drawn as it assumes: look at the form"
+        " of the positive conditional and at uniformity."
+        if wrong
+        else "The model is as sure of its positives as it is right."
+    )
+    means = [
+        (sure[member == b].mean(), right[member == b].mean()) for b in range(_BINS) if (member == b).any()
+    ]
+
+    def draw(axis: Axes) -> None:
+        axis.plot([0, 1], [0, 1], color="black", linewidth=1, linestyle=":")
+        axis.plot(*zip(*means, strict=True), "o-", color="#22558f")
+        axis.set(xlabel="how sure", ylabel="how often right", title="Reliability (dotted: calibrated)")
+
+    return Finding(
+        name="calibration",
+        title="Calibration of the contrastive posterior",
+        measure="confidence minus accuracy (0 if calibrated)",
+        value=value,
+        interval=interval,
+        concern=bool(wrong),
+        advice=advice,
+        details={"calibration_error": float(error), "expected_error": float(null.mean()), "p": p},
+        draw=draw,
+    )
+
+
+def _verdict(interval: tuple[float, float]) -> str:
+    if interval[0] > 0:
+        return "too sure of its positives"
+    return (
+        "not sure enough of its positives" if interval[1] < 0 else "too sure of some positives, not of others"
+    )
+
+
+def _posterior(z: Matrix, z_pos: Matrix, concentration: Matrix) -> Matrix:
+    """Probability of each candidate, the positive first and then 31 anchors of the same block, (M, 32)."""
+    root = np.sqrt(concentration)
+    parts = []
+    for start in range(0, len(z) - _BLOCK + 1, _BLOCK):
+        a, p = z[start : start + _BLOCK] * root, z_pos[start : start + _BLOCK] * root
+        negative = -0.5 * ((a[:, None] - a[None]) ** 2).sum(axis=2)
+        others = negative[~np.eye(_BLOCK, dtype=bool)].reshape(_BLOCK, _BLOCK - 1)
+        positive = -0.5 * ((a - p) ** 2).sum(axis=1, keepdims=True)
+        parts.append(softmax(np.concatenate([positive, others], axis=1), axis=1))
+    return np.concatenate(parts)
+
+
+def _calibration_error(sure: Matrix, right: npt.NDArray[np.bool_], member: npt.NDArray[np.intp]) -> Matrix:
+    """Mean over rows of |confidence − accuracy| of the row's bin, for each of R sets of answers (R, M)."""
+    total = np.zeros(len(right))
+    for index in range(_BINS):
+        inside = member == index
+        if inside.any():
+            total += np.abs(sure[inside].sum() - right[:, inside].sum(axis=1))
+    error: Matrix = total / len(sure)
+    return error

@@ -1,0 +1,79 @@
+"""Augmentation overlap: whether the positives of different observations are ever confused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from aninfonce.diagnostics.finding import Finding
+from aninfonce.diagnostics.intervals import proportion
+from aninfonce.diagnostics.sample import Sample
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NEGATIVES = 199
+# Confusion below this says that pairs never meet; guessing is 0.5 of single negatives.
+_TOO_LITTLE, _TOO_MUCH = 0.02, 0.4
+
+
+def overlap(sample: Sample) -> Finding:
+    """Share of observations that have a negative nearer than their positive, among 199.
+
+    Args:
+        sample: embedded pairs.
+
+    Returns:
+        The finding; a concern if pairs never meet, or if they share almost nothing.
+
+    """
+    z, z_pos = sample.scaled
+    block = _NEGATIVES + 1
+    positive, nearest, negatives, beaten = [], [], [], 0.0
+    for start in range(0, len(z) - block + 1, block):
+        a, p = z[start : start + block], z_pos[start : start + block]
+        distance = cdist(a, a)
+        own = np.linalg.norm(a - p, axis=1)
+        beaten += float((distance < own[:, None]).sum() - (own > 0).sum()) / (block * _NEGATIVES)
+        negatives.append(distance[np.triu_indices(block, 1)])
+        np.fill_diagonal(distance, np.inf)
+        positive.append(own)
+        nearest.append(distance.min(axis=1))
+    pairs, closest = np.concatenate(positive), np.concatenate(nearest)
+    value, interval = proportion(int((closest < pairs).sum()), len(pairs))
+    # Chance that one random negative is nearer than the positive: ½ if pairs are broken.
+    error = beaten / len(positive)
+    never, nothing = interval[1] < _TOO_LITTLE, error > _TOO_MUCH
+    if never:
+        advice = (
+            "Positives of different observations never meet, so that nothing ties the observations to each"
+            " other: use stronger augmentations, or a longer lag."
+        )
+    elif nothing:
+        advice = (
+            "A positive is hardly nearer than any other observation: see whether the pairs are paired right."
+        )
+    else:
+        advice = "Pairs are told apart, and still overlap with their neighbours."
+
+    def draw(axis: Axes) -> None:
+        other = np.concatenate(negatives)
+        bins = np.linspace(0, float(np.quantile(other, 0.999)) or 1.0, 60).tolist()
+        axis.hist(pairs, bins, density=True, alpha=0.7, label="pairs", color="#22558f")
+        axis.hist(other, bins, density=True, alpha=0.6, label="negatives", color="#c4561c")
+        axis.set(xlabel="distance", ylabel="density", title="Distances within pairs and to negatives")
+        axis.legend(frameon=False)
+
+    return Finding(
+        name="overlap",
+        title="Augmentation overlap",
+        measure=f"share with one of {_NEGATIVES} negatives nearer than the positive",
+        value=value,
+        interval=interval,
+        concern=bool(never or nothing),
+        advice=advice,
+        details={"one_negative_nearer": error},
+        draw=draw,
+    )

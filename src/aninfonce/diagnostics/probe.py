@@ -1,0 +1,77 @@
+"""A classifier between two versions of the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+Matrix = npt.NDArray[np.float64]
+
+# Directions that the probe looks at; with more, it would learn rows by heart.
+_MOST_DIRECTIONS = 64
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Held-out answers.
+
+    Attributes:
+        scores: (M,) predicted probability of the second version.
+        second: (M,) whether it was the second.
+
+    """
+
+    scores: Matrix
+    second: npt.NDArray[np.bool_]
+
+    @property
+    def hits(self) -> int:
+        """Right answers."""
+        return int(((self.scores > 0.5) == self.second).sum())
+
+    @property
+    def trials(self) -> int:
+        """All answers."""
+        return len(self.second)
+
+
+def probe_two(first: Matrix, second: Matrix, *, seed: int = 0) -> Probe:
+    """Learn on half of the rows which version a row is in, and answer for the other half.
+
+    Every row is shown in one version only, so that its twin cannot give the answer away. The probe is
+    logistic regression on the directions of most variance and their squares: it sees a shift, a stretch, or
+    both.
+
+    Args:
+        first: (N, d).
+        second: (N, d), the same rows changed.
+        seed: decides which version is shown.
+
+    Returns:
+        The held-out answers.
+
+    """
+    changed = np.random.default_rng(seed).random(len(first)) < 0.5
+    shown = np.where(changed[:, None], second, first)
+    half = len(shown) // 2
+    directions = min(_MOST_DIRECTIONS, shown.shape[1], half)
+    model = make_pipeline(
+        PCA(directions, random_state=seed),
+        StandardScaler(),
+        FunctionTransformer(_with_squares),
+        LogisticRegression(C=0.1, max_iter=1000),
+    )
+    # A constant embedding has no variance to share out.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        model.fit(shown[:half], changed[:half])
+        return Probe(model.predict_proba(shown[half:])[:, 1], changed[half:])
+
+
+def _with_squares(x: Matrix) -> Matrix:
+    return np.concatenate([x, x**2], axis=1)

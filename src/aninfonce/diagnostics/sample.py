@@ -1,0 +1,194 @@
+"""What all findings look at: pairs, embedded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from aninfonce._validation import check_count, describe
+from aninfonce.diagnostics.frame import Frame, fit_frame
+from aninfonce.processes import DataGeneratingProcess, PairBatch
+
+Matrix = npt.NDArray[np.float64]
+Rows = Any  # an array or tensor whose first axis counts observations
+Augmentations = Mapping[str, Callable[[Any], Any]]
+
+_FEWEST = 200
+_CHUNK = 1024
+# Lengths that differ by no more than this share of their mean count as equal.
+_SAME_LENGTH = 1e-3
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Pairs and what an encoder makes of them.
+
+    Attributes:
+        x: observations (N, ...).
+        x_pos: their positives (N, ...).
+        z: embeddings (N, d) of the observations.
+        z_pos: of the positives.
+        augmented: embeddings (N, d) of each augmentation of `x`.
+        changed: those augmentations themselves, (N, ...).
+        latents: (N, k), if known.
+        labels: (N,), if known.
+        seed: of all that is random.
+
+    """
+
+    x: Rows
+    x_pos: Rows
+    z: Matrix
+    z_pos: Matrix
+    augmented: dict[str, Matrix] = field(default_factory=dict)
+    changed: dict[str, Rows] = field(default_factory=dict)
+    latents: Matrix | None = None
+    labels: npt.NDArray[Any] | None = None
+    seed: int = 0
+
+    def __len__(self) -> int:
+        return len(self.z)
+
+    @property
+    def dim(self) -> int:
+        """Columns of the embedding."""
+        return int(self.z.shape[1])
+
+    @cached_property
+    def spherical(self) -> bool:
+        """Whether all embeddings have one length."""
+        length = np.linalg.norm(self.z, axis=1)
+        return bool(np.ptp(length) <= _SAME_LENGTH * max(float(length.mean()), np.finfo(np.float64).tiny))
+
+    @cached_property
+    def scaled(self) -> tuple[Matrix, Matrix]:
+        """Embeddings and positives at length 1: each row on a sphere, on average elsewhere."""
+        centre = np.zeros(self.dim) if self.spherical else self.z.mean(axis=0)
+        size = np.sqrt(((self.z - centre) ** 2).sum(axis=1).mean()) or 1.0
+        return (self.z - centre) / size, (self.z_pos - centre) / size
+
+    @cached_property
+    def frame(self) -> Frame | None:
+        """The axes along which pairs vary independently, and Λ̂ there; None for a constant embedding."""
+        return fit_frame(*self.scaled, seed=self.seed)
+
+
+def make_sample(
+    encoder: Any,
+    data: Any,
+    augmentations: Augmentations | None = None,
+    latents: Any = None,
+    labels: Any = None,
+    *,
+    max_pairs: int = 4096,
+    seed: int = 0,
+) -> Sample:
+    """Draw pairs from what was given and embed them; `audit` explains the arguments."""
+    check_count(max_pairs, "max_pairs", minimum=_FEWEST)
+    rng = np.random.default_rng(seed)
+    named = dict(augmentations or {})
+    if isinstance(data, DataGeneratingProcess):
+        data = data.sample(max_pairs, torch.Generator().manual_seed(seed))
+    elif callable(data):
+        data = data()
+    if isinstance(data, PairBatch):
+        latents = data.z if latents is None else latents
+        x, x_pos = data.x, data.x_pos
+    elif isinstance(data, Sequence) and len(data) == 2 and all(hasattr(part, "shape") for part in data):
+        x, x_pos = data
+    elif hasattr(data, "shape") and named:
+        x, x_pos = data, None
+    else:
+        raise ValueError(
+            "`data` must be pairs (x, x_pos), observations together with `augmentations`, a process, or a"
+            f" callable that gives one of these, got {describe(data)}"
+        )
+    if len(x) < _FEWEST or (x_pos is not None and x_pos.shape != x.shape):
+        raise ValueError(
+            f"`data` must hold at least {_FEWEST} pairs of one shape, got"
+            f" {tuple(x.shape)}{'' if x_pos is None else f' and {tuple(x_pos.shape)}'}"
+        )
+    known = {"latents": latents, "labels": labels}
+    for name, values in known.items():
+        if values is not None and len(values) != len(x):
+            raise ValueError(f"`{name}` must have {len(x)} rows, one an observation, got {len(values)}")
+    rows = rng.permutation(len(x))[:max_pairs]
+    x = x[rows]
+    changed = {name: _checked(f(x), x, f"augmentations[{name!r}]") for name, f in named.items()}
+    x_pos = _one_of_each(list(changed.values()), rng) if x_pos is None else x_pos[rows]
+    embed = as_embedding(encoder)
+    return Sample(
+        x=x,
+        x_pos=x_pos,
+        z=embed(x),
+        z_pos=embed(x_pos),
+        augmented={name: embed(values) for name, values in changed.items()},
+        changed=changed,
+        latents=None if latents is None else np.asarray(latents, dtype=np.float64)[rows],
+        labels=None if labels is None else np.asarray(labels)[rows],
+        seed=seed,
+    )
+
+
+def as_embedding(encoder: Any) -> Callable[[Rows], Matrix]:
+    """Make a function from observations to a float64 matrix of anything that embeds."""
+    if hasattr(encoder, "transform"):
+        apply = encoder.transform
+    elif isinstance(encoder, nn.Module):
+        apply = _module(encoder)
+    elif callable(encoder):
+        apply = encoder
+    else:
+        raise ValueError(f"`encoder` must be a module, function or estimator, got {describe(encoder)}")
+
+    def embed(x: Rows) -> Matrix:
+        parts = [_matrix(apply(x[i : i + _CHUNK]), len(x[i : i + _CHUNK])) for i in range(0, len(x), _CHUNK)]
+        return np.concatenate(parts)
+
+    return embed
+
+
+def _module(encoder: nn.Module) -> Callable[[Rows], Tensor]:
+    weight = next(encoder.parameters(), torch.zeros(()))
+
+    @torch.no_grad()
+    def apply(x: Rows) -> Tensor:
+        training = encoder.training
+        try:
+            embedding: Tensor = encoder.eval()(torch.as_tensor(x).to(weight))
+        finally:
+            encoder.train(training)
+        return embedding
+
+    return apply
+
+
+def _matrix(value: Any, rows: int) -> Matrix:
+    array = value.detach().cpu().double().numpy() if isinstance(value, Tensor) else np.asarray(value)
+    if array.ndim != 2 or len(array) != rows or array.dtype.kind not in "fiu":
+        raise ValueError(f"`encoder` must give numbers of shape ({rows}, d), got {describe(value)}")
+    if not np.isfinite(array).all():
+        raise ValueError("`encoder` must give finite numbers, got NaN or infinity")
+    return array.astype(np.float64)
+
+
+def _checked(changed: Rows, x: Rows, name: str) -> Rows:
+    if getattr(changed, "shape", None) != x.shape:
+        raise ValueError(f"`{name}` must keep the shape {tuple(x.shape)}, got {describe(changed)}")
+    return changed
+
+
+def _one_of_each(versions: list[Rows], rng: np.random.Generator) -> Rows:
+    """Change every row by one augmentation, drawn at random."""
+    mixed = versions[0].clone() if isinstance(versions[0], Tensor) else np.array(versions[0])
+    which = rng.integers(len(versions), size=len(mixed))
+    for index, version in enumerate(versions[1:], start=1):
+        mixed[which == index] = version[which == index]
+    return mixed

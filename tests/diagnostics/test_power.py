@@ -1,0 +1,162 @@
+"""Each finding fires where its violation is injected, and stays quiet where it is not."""
+
+import numpy as np
+import pytest
+
+from aninfonce.diagnostics import audit
+from aninfonce.diagnostics.audit import FINDINGS
+from aninfonce.diagnostics.sample import make_sample
+from tests.diagnostics.cases import DIM, N, clean, flat, same
+
+BY_NAME = {look.__name__: look for look in FINDINGS}
+
+
+def look(name, data, encoder=same, **options):
+    return BY_NAME[name](make_sample(encoder, data, **options))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_clean_case_is_quiet(seed):
+    x, x_pos = clean(seed=seed)
+    report = audit(
+        same,
+        (x, x_pos),
+        augmentations={"shift": lambda rows: rows + 0.5, "nothing": same},
+        latents=x,
+        labels=x[:, 0] > 0,
+        seed=seed,
+    )
+    assert [finding.name for finding in report.findings] == list(BY_NAME)
+    assert report.concerns == ()
+    for finding in report.findings:
+        low, high = finding.interval
+        assert low <= finding.value <= high
+        assert finding.advice.count(".") == 1
+        assert finding.advice.endswith(".")
+
+
+def test_identifiability():
+    x, x_pos = clean()
+    found = look("identifiability", (x, x_pos), encoder=lambda rows: rows[:, :3], latents=x)
+    assert found.concern
+    assert "[3, 4]" in found.advice
+    assert found.interval[0] < 0.6 < found.interval[1]
+
+
+def test_classes():
+    x, x_pos = clean()
+    noise = np.random.default_rng(0).integers(3, size=N)
+    assert look("classes", (x, x_pos), labels=noise).concern
+    lost = look("classes", (x, x_pos), encoder=lambda rows: rows[:, 1:], labels=x[:, 0] > 0)
+    assert lost.concern
+
+
+def test_readout():
+    def moved(rows):
+        return rows + np.eye(DIM)[0]
+
+    def wider(rows):
+        return rows * np.array([3.0, 1, 1, 1, 1])
+
+    data, options = clean(), {"augmentations": {"moved": moved, "wider": wider, "same": same}}
+    assert not look("readout", data, **options).concern
+    found = look("readout", data, encoder=lambda rows: rows[:, 1:], **options)
+    assert found.concern
+    assert "moved, wider was" in found.advice
+    assert not found.details["same"]["lost"]  # it never showed in the data
+    assert look("readout", data) is None
+
+
+def test_collapse():
+    thin = np.diag([1.0, 1.0, 1e-2, 1e-2, 1e-2])
+    assert look("collapse", clean(), encoder=lambda rows: rows @ thin).concern
+    dead = look("collapse", clean(), encoder=lambda rows: np.c_[rows, np.ones(len(rows))])
+    assert dead.concern
+    assert dead.details["dead_columns"] == [DIM]
+
+
+def test_spectrum():
+    found = look("spectrum", clean([5.0, 5.0, 5.0, 25.0, 25.0]))
+    assert found.concern
+    assert "3 of 5 directions" in found.advice
+    assert found.interval[0] < 5 < found.interval[1]
+    # Seen through a rotation, too.
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(DIM, DIM)))[0]
+    turned = look("spectrum", clean([5.0, 5.0, 5.0, 25.0, 25.0]), encoder=lambda rows: rows @ turn)
+    np.testing.assert_allclose(turned.value, found.value, rtol=1e-3)
+
+
+def test_overlap():
+    never = look("overlap", clean(1e5))
+    assert never.concern
+    assert "never meet" in never.advice
+    x, x_pos = clean()
+    broken = look("overlap", (x, np.roll(x_pos, 1, axis=0)))
+    assert broken.concern
+    assert abs(broken.details["one_negative_nearer"] - 0.5) < 0.02
+
+
+def test_uniformity():
+    def one_sided(rows):
+        moved = rows + 0.3 * np.eye(DIM)[0]
+        return moved / np.linalg.norm(moved, axis=1, keepdims=True)
+
+    def crowded(rows):
+        stretched = rows * np.array([2.0, 1, 1, 1, 1])
+        return stretched / np.linalg.norm(stretched, axis=1, keepdims=True)
+
+    found = look("uniformity", clean(), encoder=one_sided)
+    assert found.concern
+    assert found.details["rayleigh_p"] < 1e-6
+    found = look("uniformity", clean(), encoder=crowded)
+    assert found.concern
+    assert found.details["rayleigh_p"] > 1e-3
+    assert found.details["bingham_p"] < 1e-6
+
+
+def test_conditional():
+    def two_modes(rng, shape):
+        return (
+            rng.normal(size=shape) * 0.3
+            + np.where(rng.random((shape[0], 1)) < 0.5, 1.0, -1.0) * np.eye(DIM)[0]
+        )
+
+    assert not look("conditional", flat(lambda rng, shape: rng.normal(size=shape))).concern
+    heavy = look("conditional", flat(lambda rng, shape: rng.laplace(size=shape)))
+    assert heavy.concern
+    assert "heavier tails" in heavy.advice
+    assert heavy.interval[0] < 3 < heavy.interval[1] + 2
+    # Of different size, or any rotation of the directions would do as well, and mix them to something normal.
+    sizes = np.array([0.3, 0.5, 0.8, 1.3, 2.0])
+    light = look("conditional", flat(lambda rng, shape: sizes * rng.uniform(-1, 1, size=shape)))
+    assert light.concern
+    assert "lighter tails" in light.advice
+    bimodal = look("conditional", flat(two_modes))
+    assert bimodal.concern
+    assert sum(bimodal.details["two_modes"]) >= 1
+
+
+def test_shift():
+    x, x_pos = clean()
+    assert look("shift", (x, x_pos + 0.3)).concern
+    assert look("shift", (x, 1.5 * x_pos), encoder=lambda rows: rows).concern
+
+
+def test_calibration():
+    """Steps of two sizes: where they are small the model is not sure enough, elsewhere too sure."""
+
+    def mixed(rng, shape):
+        return rng.normal(size=shape) * np.where(rng.random((shape[0], 1)) < 0.5, 0.2, 2.5)
+
+    found = look("calibration", flat(mixed))
+    assert found.concern
+    assert found.details["p"] < 0.01
+    assert not look("calibration", clean(seed=4)).concern
+
+
+def test_a_constant_embedding_is_a_collapse_and_nothing_breaks():
+    x, x_pos = clean()
+    report = audit(lambda rows: np.ones((len(rows), 3)), (x, x_pos), latents=x, labels=x[:, 0] > 0)
+    assert report["collapse"].concern
+    assert report["identifiability"].concern
+    assert "spectrum" not in [finding.name for finding in report.findings]
