@@ -7,15 +7,18 @@ import importlib
 
 from aninfonce.studies.base import Study
 
-# Each module of that name holds one `STUDY`; loaded when asked for, so that listing names costs nothing.
+# Each module of that name, with _ for -, holds one `STUDY`; loaded when asked for, so that listing the names
+# costs nothing.
 _NAMES = (
     "fig2",
     "fig4",
     "fig5",
+    "fig6-uniformity",
     "fig8",
     "fig9",
     "fig10",
     "fig11",
+    "fig12",
     "theorem",
     "exactness",
     "table1",
@@ -49,5 +52,5 @@ def find_study(name: str) -> Study:
         close = difflib.get_close_matches(name, study_names(), n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(f"`study` must be one of {', '.join(study_names())}, got {name!r}{hint}")
-    study: Study = importlib.import_module(f"aninfonce.studies.{name}").STUDY
+    study: Study = importlib.import_module(f"aninfonce.studies.{name.replace('-', '_')}").STUDY
     return study

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torch import Generator
+import torch
+from torch import Generator, Tensor
 
 from aninfonce.metrics import linear_r2, mean_correlation_coefficient
-from aninfonce.processes import DataGeneratingProcess, PairBatch, process
+from aninfonce.processes import DataGeneratingProcess, PairBatch, ProcessSettings, process
 from aninfonce.studies.base import Configuration, Metrics, Preset
 from aninfonce.training import Fitted, Recipe, TrainingConfig, fit
 
@@ -76,8 +77,16 @@ def train(
         The process and what was trained.
 
     """
-    source = process(configuration["process"], seed, candidates=configuration["candidates"])
-    return source, fit(source, training_config(configuration, seed, space=space, loss=loss))
+    pairs = source(configuration, seed)
+    return pairs, fit(pairs, training_config(configuration, seed, space=space, loss=loss))
+
+
+def source(configuration: Configuration, seed: int) -> DataGeneratingProcess:
+    """Build the process of a cell, by name or by its settings; the seed draws the mixing."""
+    given, candidates = configuration["process"], configuration["candidates"]
+    if isinstance(given, str):
+        return process(given, seed, candidates=candidates)
+    return ProcessSettings.model_validate({**given, "candidates": candidates}).build(seed)
 
 
 def training_config(
@@ -86,7 +95,7 @@ def training_config(
     """Translate a cell's sizes to the settings of a training.
 
     With the recipe "fast" the batch doubles half-way, unless the cell says `grows: False`; `rates` multiplies
-    all rates, `whiten` decorrelates the inputs, `unfolds: False` starts on the sphere.
+    all rates, and `whiten` decorrelates the inputs.
     """
     steps, batch_size = configuration["steps"], configuration["batch_size"]
     recipe: dict[str, Any] = {"name": configuration["recipe"], "steps": steps, "batch_size": batch_size}
@@ -94,7 +103,7 @@ def training_config(
         pairs = configuration["closing_pairs"]
         recipe["growth"] = ((0.5, 2 * batch_size),) if configuration.get("grows", True) else ()
         recipe["warmup"] = min(50, steps // 4)
-        recipe["unfold"] = {"pairs": max(1_000, pairs // 2)} if configuration.get("unfolds", True) else None
+        recipe["unfold"] = {"pairs": max(1_000, pairs // 2)}
         recipe["close"] = {"pairs": pairs, "concentration_pairs": 2 * pairs, "block": min(1_024, pairs)}
         recipe["whiten"] = configuration.get("whiten", False)
         if "rates" in configuration:
@@ -113,6 +122,30 @@ def training_config(
             "checkpoint_every": 0,
         }
     )
+
+
+def without_closing(config: TrainingConfig) -> TrainingConfig:
+    """Leave out the fits after the last step, for losses and pairs that they are not made for."""
+    return config.model_copy(update={"recipe": config.recipe.model_copy(update={"close": None})})
+
+
+def metric_of_latents(z: Tensor, embedding: Tensor, metric: Tensor) -> Tensor:
+    """Express a metric of the embedding in the latents, by the linear map that fits it best: its diagonal.
+
+    Args:
+        z: latents (N, d).
+        embedding: (N, k).
+        metric: M (k, k) or its diagonal (k,), of −½ΔᵀMΔ.
+
+    Returns:
+        The diagonal (d,), to compare with Λ; 0 for a latent that the embedding does not hold.
+
+    """
+    latents, values, full = z.double(), embedding.double(), metric.double()
+    slopes = torch.linalg.lstsq(latents - latents.mean(dim=0), values - values.mean(dim=0)).solution
+    full = torch.diag(full) if full.ndim == 1 else full
+    diagonal: Tensor = ((slopes @ full) * slopes).sum(dim=1)
+    return diagonal
 
 
 def fresh_pairs(source: DataGeneratingProcess, configuration: Configuration, seed: int) -> PairBatch:
