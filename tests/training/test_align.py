@@ -38,3 +38,27 @@ def test_bad_input_is_named():
         fit_metric(z, z, torch.ones(3))
     with pytest.raises(ValueError, match="`initial` must be above 0"):
         fit_metric(z, z, torch.zeros(3), block=50)
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_fit_ends_where_the_loss_is_lowest(pairs, diagonal):
+    z, z_pos = (x[:2048].double() for x in pairs)
+    fit = fit_metric(z, z_pos, torch.ones(4) * 10, diagonal=diagonal, block=256, iterations=40)
+
+    def loss(entries):
+        matrix = torch.diag(entries) if diagonal else (entries + entries.T) / 2
+        parts = []
+        for a, p in zip(z.split(256), z_pos.split(256), strict=True):
+            candidates = torch.where(torch.eye(256, dtype=torch.bool)[..., None], p[:, None], a[None])
+            delta = candidates - a[:, None]
+            logits = -0.5 * torch.einsum("ijk,kl,ijl->ij", delta, matrix, delta)
+            parts.append((logits.logsumexp(1) - logits.diagonal()).mean())
+        return torch.stack(parts).mean()
+
+    found = (fit.matrix.diagonal() if diagonal else fit.matrix).clone().requires_grad_()
+    value = loss(found)
+    (slope,) = torch.autograd.grad(value, found)
+    start = torch.full_like(found, 10.0) if diagonal else 10 * torch.eye(4, dtype=torch.float64)
+    (at_start,) = torch.autograd.grad(loss(start.requires_grad_()), start)
+    assert slope.abs().max() < 0.02 * at_start.abs().max()
+    assert abs(value.item() - fit.loss) < 1e-3

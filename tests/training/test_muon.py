@@ -46,12 +46,12 @@ def test_state_survives_a_round_trip():
             optimizer.step()
 
     whole = make()
-    steps(whole, Muon(whole), 4, 0)
+    steps(whole, Muon(whole, refresh=3), 4, 0)
     first = make()
-    optimizer = Muon(first)
+    optimizer = Muon(first, refresh=3)
     steps(first, optimizer, 2, 0)
     second = [torch.nn.Parameter(w.detach().clone()) for w in first]
-    resumed = Muon(second)
+    resumed = Muon(second, refresh=3)
     resumed.load_state_dict(optimizer.state_dict())
     steps(second, resumed, 2, 2)
     assert all(torch.equal(a, b) for a, b in zip(whole, second, strict=True))
@@ -67,3 +67,18 @@ def test_convolution_kernels_are_flattened():
 def test_a_vector_is_refused_by_shape():
     with pytest.raises(ValueError, match=r"two dimensions or more.*\(3,\)"):
         Muon([torch.nn.Parameter(torch.zeros(3))])
+
+
+def test_a_direction_is_kept_until_it_is_refreshed():
+    generator = torch.Generator().manual_seed(3)
+    weight = torch.nn.Parameter(torch.randn(6, 6, generator=generator))
+    optimizer = Muon([weight], lr=0.1, refresh=2)
+    moves = []
+    for _ in range(4):
+        before = weight.detach().clone()
+        weight.grad = torch.randn(6, 6, generator=generator)
+        optimizer.step()
+        moves.append(before - weight.detach())
+    torch.testing.assert_close(moves[0], moves[1])
+    torch.testing.assert_close(moves[2], moves[3])
+    assert (moves[1] - moves[2]).abs().max() > 0.01

@@ -44,7 +44,7 @@ class Closing(Settings):
         pairs: drawn for the sphere and for the full metric whose eigenvectors align the axes.
         concentration_pairs: drawn for the final Λ̂.
         block: pairs that are each other's negatives in these fits.
-        iterations: of L-BFGS, at most, for each fit.
+        iterations: of each fit, at most.
 
     """
 
@@ -68,6 +68,7 @@ class Recipe(Settings):
         muon_lr: rate for hidden matrices.
         muon_momentum: their momentum.
         muon_iterations: Newton–Schulz steps that orthogonalise it.
+        muon_refresh: steps of the optimiser between two such calculations.
         adam_lr: rate of Adam on the rest of the encoder.
         adam_betas: of Adam.
         concentration_lr: rate of Adam on the loss's own parameters, Λ̂ first of all.
@@ -87,6 +88,7 @@ class Recipe(Settings):
     muon_lr: PositiveFloat = 0.1
     muon_momentum: Momentum = 0.95
     muon_iterations: PositiveInt = 4
+    muon_refresh: PositiveInt = 2
     adam_lr: PositiveFloat = 8e-3
     adam_betas: tuple[Momentum, Momentum] = (0.9, 0.99)
     concentration_lr: PositiveFloat = 1e-2

@@ -60,7 +60,11 @@ def build_optimizers(encoder: nn.Module, loss: nn.Module, recipe: Recipe) -> lis
         optimizers.append(Adam(groups, betas=recipe.adam_betas, fused=_can_fuse(rest)))
     if matrices:
         muon = Muon(
-            matrices, recipe.muon_lr, momentum=recipe.muon_momentum, iterations=recipe.muon_iterations
+            matrices,
+            recipe.muon_lr,
+            momentum=recipe.muon_momentum,
+            iterations=recipe.muon_iterations,
+            refresh=recipe.muon_refresh,
         )
         optimizers.append(muon)
     for optimizer in optimizers:
