@@ -31,7 +31,7 @@ def trained(tmp_path_factory):
     return folder / "run"
 
 
-@pytest.mark.parametrize("command", ["demo", "train", "evaluate", "embed"])
+@pytest.mark.parametrize("command", ["audit", "demo", "train", "evaluate", "embed"])
 def test_every_command_has_help_with_examples(command):
     result = run(command, "--help")
     assert result.exit_code == 0

@@ -63,6 +63,10 @@ def test_the_report_reads_well():
         assert axis.has_data()
 
 
+def test_as_few_pairs_as_it_takes():
+    assert len(audit(same, clean(n=200)).findings) == 7
+
+
 def test_the_same_seed_gives_the_same_report():
     assert audit(same, clean(n=400)).to_dict() == audit(same, clean(n=400)).to_dict()
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from aninfonce import __version__
+from aninfonce.cli.audit import audit
 from aninfonce.cli.demo import demo
 from aninfonce.cli.embed import embed
 from aninfonce.cli.evaluate import evaluate
@@ -37,6 +38,6 @@ def options(
     """Recover the hidden factors behind paired data by contrastive learning."""
 
 
-for command in (demo, train, evaluate, embed):
+for command in (demo, train, evaluate, embed, audit):
     app.command(no_args_is_help=command is not demo)(command)
 register_studies(app)

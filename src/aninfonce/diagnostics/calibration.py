@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
 from aninfonce.diagnostics.finding import Finding
@@ -17,20 +18,21 @@ if TYPE_CHECKING:
 
 Matrix = npt.NDArray[np.float64]
 
-_BLOCK = 32
+_BLOCK = 128
 _BINS = 10
 _REPLICATES = 1000
 _LEVEL = 1e-3
-# Miscalibration beyond that of a perfect model on as many rows which still counts as small.
-_SMALL = 0.02
+# Miscalibration beyond that of a perfect model on as many rows which still counts as small: rows of a block
+# share their negatives, so that their answers are not quite independent.
+_SMALL = 0.04
 
 
 def calibration(sample: Sample) -> Finding | None:
     """Compare how sure the model is of a positive with how often it is right.
 
-    The similarity −½ΔᵀΛ̂Δ turns distances into the probability that a candidate is the positive. Λ̂ comes from
-    one half of the pairs, the questions from the other: which of 32 candidates is the positive? If positives
-    are drawn as the model says, then of the answers that get probability p a share p is right.
+    The similarity −½ΔᵀΛ̂Δ turns distances into the probability that one of 128 candidates is the positive. If
+    positives are drawn as the model says, then of the answers that get probability p a share p is right. Λ̂
+    is fitted on the same pairs: from others it would come with an error of its own, and raise false alarms.
 
     Args:
         sample: embedded pairs.
@@ -43,7 +45,7 @@ def calibration(sample: Sample) -> Finding | None:
     frame = sample.frame
     if frame is None:
         return None
-    probability = _posterior(frame.z, frame.z_pos, frame.fitted)
+    probability = _posterior(frame.z, frame.z_pos, frame.concentration.values)
     best, sure = probability.argmax(axis=1), probability.max(axis=1)
     right = best == 0
     edges = np.quantile(sure, np.linspace(0, 1, _BINS + 1)[1:-1])
@@ -91,15 +93,14 @@ def _verdict(interval: tuple[float, float]) -> str:
 
 
 def _posterior(z: Matrix, z_pos: Matrix, concentration: Matrix) -> Matrix:
-    """Probability of each candidate, the positive first and then 31 anchors of the same block, (M, 32)."""
-    root = np.sqrt(concentration)
+    """Probability of each candidate, the positive first and then the other anchors of its block, (M, 128)."""
+    root, n = np.sqrt(concentration), min(_BLOCK, len(z))
     parts = []
-    for start in range(0, len(z) - _BLOCK + 1, _BLOCK):
-        a, p = z[start : start + _BLOCK] * root, z_pos[start : start + _BLOCK] * root
-        negative = -0.5 * ((a[:, None] - a[None]) ** 2).sum(axis=2)
-        others = negative[~np.eye(_BLOCK, dtype=bool)].reshape(_BLOCK, _BLOCK - 1)
-        positive = -0.5 * ((a - p) ** 2).sum(axis=1, keepdims=True)
-        parts.append(softmax(np.concatenate([positive, others], axis=1), axis=1))
+    for start in range(0, len(z) - n + 1, n):
+        a, p = z[start : start + n] * root, z_pos[start : start + n] * root
+        others = cdist(a, a, "sqeuclidean")[~np.eye(n, dtype=bool)].reshape(n, n - 1)
+        positive = ((a - p) ** 2).sum(axis=1, keepdims=True)
+        parts.append(softmax(-0.5 * np.concatenate([positive, others], axis=1), axis=1))
     return np.concatenate(parts)
 
 

@@ -27,7 +27,6 @@ class Frame:
     Attributes:
         z: embeddings (N/2, k), turned; k is at most 16, the directions of most variance.
         z_pos: of the positives.
-        fitted: Λ̂ (k,) of the half that the axes come from, ascending.
         concentration: Λ̂ (k,) of this half, with intervals.
         kept: share of the embedding's variance in these directions.
 
@@ -35,7 +34,6 @@ class Frame:
 
     z: Matrix
     z_pos: Matrix
-    fitted: Matrix
     concentration: FittedConcentration
     kept: float
 
@@ -63,12 +61,11 @@ def fit_frame(z: Matrix, z_pos: Matrix, *, seed: int = 0) -> Frame | None:
     halves = [torch.from_numpy(part[half::2].copy()) for half in (0, 1) for part in (a, p)]
     block = min(_BLOCK, len(halves[0]))
     full = fit_metric(halves[0], halves[1], torch.from_numpy(start), block=block, iterations=30)
-    fitted, axes = torch.linalg.eigh(full.matrix)
+    _, axes = torch.linalg.eigh(full.matrix)
     turned, turned_pos = halves[2] @ axes, halves[3] @ axes
     return Frame(
         z=turned.numpy(),
         z_pos=turned_pos.numpy(),
-        fitted=fitted.clamp_min(0.0).numpy(),
         concentration=fit_concentration(turned, turned_pos, block=block, seed=seed),
         kept=float(values[order].sum() / values.clip(min=0.0).sum()),
     )

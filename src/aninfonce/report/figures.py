@@ -31,6 +31,11 @@ class Plot:
     svg: bytes
     png: bytes
 
+    @classmethod
+    def of(cls, name: str, description: str, figure: Figure) -> Plot:
+        """Render a figure in both formats."""
+        return cls(name, description, _render(figure, "svg"), _render(figure, "png"))
+
     @property
     def data_uri(self) -> str:
         """The drawing as the source of an image, so that the page needs no other file."""
@@ -48,8 +53,8 @@ def draw(section: Section) -> list[Plot]:
     if not section.rows:
         return []
     return [
-        Plot(f"{section.slug}-{name}", f"{section.study.title}: {name}", _render(f, "svg"), _render(f, "png"))
-        for name, f in section.study.plot(section.rows).items()
+        Plot.of(f"{section.slug}-{name}", f"{section.study.title}: {name}", figure)
+        for name, figure in section.study.plot(section.rows).items()
     ]
 
 

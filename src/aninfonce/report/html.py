@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from aninfonce.report.compare import sections
 from aninfonce.report.figures import draw
-from aninfonce.report.numbers import signed, value
+from aninfonce.report.numbers import short, signed, value
 from aninfonce.studies import ResultStore
 
 
@@ -34,15 +34,7 @@ def write_report(directory: str | Path, out: str | Path | None = None) -> Path:
     for _, plots in parts:
         for plot in plots:
             plot.save(folder / "plots")
-    environment = Environment(
-        loader=PackageLoader("aninfonce.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"value": value, "signed": signed}
-    page = environment.get_template("page.html.j2").render(
+    page = template("page.html.j2").render(
         parts=parts,
         raw=Path(os.path.relpath(store.path, folder)).as_posix(),
         failures=[row for section, _ in parts for row in section.failures],
@@ -50,3 +42,16 @@ def write_report(directory: str | Path, out: str | Path | None = None) -> Path:
     path = folder / "index.html"
     path.write_text(page, encoding="utf-8")
     return path
+
+
+def template(name: str) -> Template:
+    """Load a page's template, with the filters that write numbers."""
+    environment = Environment(
+        loader=PackageLoader("aninfonce.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"value": value, "signed": signed, "short": short}
+    return environment.get_template(name)

@@ -26,6 +26,15 @@ def signed(number: float, like: float) -> str:
     return text.replace("-", "−")
 
 
+def short(number: float) -> str:
+    """Write a number in three digits, with a real minus sign.
+
+    >>> short(0.98765), short(-12.345), short(1e6)
+    ('0.988', '−12.3', '1e+06')
+    """
+    return f"{number:.3g}".replace("-", "−")
+
+
 def _digits(number: float) -> int:
     size = abs(number)
     return 4 if size < 1 else max(0, 3 - math.floor(math.log10(size)))

@@ -1,0 +1,73 @@
+"""`aninfonce audit` as a user calls it."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from aninfonce.cli.app import app
+from tests.diagnostics.cases import clean
+from tests.estimator.small import make_pairs, quick
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["audit", *(str(a) for a in arguments)])
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_encoder.py").write_text(
+        "def embed(x):\n    return x[:, :3]\n\naugmentations = {'moved': lambda x: x + 0.5}\n"
+    )
+    return tmp_path
+
+
+def test_a_function_and_an_npz_file(module):
+    x, x_pos = clean(n=400)
+    np.savez(module / "pairs.npz", x=x, x_pos=x_pos, z=x, labels=x[:, 0] > 0)
+    result = run("--encoder", "my_encoder:embed", "--data", "pairs.npz", "--out", "out", "--pairs", 300)
+    assert result.exit_code == 0, result.output
+    assert "! Identifiability" in result.stdout
+    assert "wrote out/index.html" in result.stdout
+    numbers = json.loads((module / "out" / "audit.json").read_text())
+    assert numbers["pairs"] == 300
+    assert "classes" in [finding["name"] for finding in numbers["findings"]]
+
+
+def test_a_folder_and_augmentations(module):
+    (module / "data").mkdir()
+    np.save(module / "data" / "x.npy", clean(n=300)[0])
+    arguments = ["--encoder", "my_encoder:embed", "--data", "data", "--out", "out"]
+    assert run(*arguments).exit_code == 2
+    result = run(*arguments, "--augmentations", "my_encoder:augmentations")
+    assert result.exit_code == 0, result.output
+    assert "accuracy for moved" in result.stdout
+
+
+def test_a_checkpoint(tmp_path):
+    X, X_pos = make_pairs(300)
+    np.savez(tmp_path / "pairs.npz", x=X, x_pos=X_pos)
+    saved = quick().fit(X, X_pos).save(tmp_path / "ica")
+    result = run("--encoder", saved, "--data", tmp_path / "pairs.npz", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "Collapse" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"--encoder": "nothing"}, "--encoder must be module:function or the path"),
+        ({"--encoder": "my_encoder:missing"}, "--encoder must be module:name"),
+        ({"--data": "mnist"}, "--data must be an .npz file or a folder"),
+        ({"--data": "empty"}, "must hold an array `x`"),
+    ],
+)
+def test_bad_input_is_named(module, changes, message):
+    (module / "empty").mkdir()
+    np.savez(module / "pairs.npz", x=clean(n=300)[0], x_pos=clean(n=300)[1])
+    options = {"--encoder": "my_encoder:embed", "--data": "pairs.npz", "--out": "out", **changes}
+    result = run(*(part for option in options.items() for part in option))
+    assert result.exit_code == 2
+    assert message in result.output
