@@ -54,6 +54,8 @@ class Baseline(NamedTuple):
     row: int
     value: float
     spread: float
+    head: str | None = None
+    """What a supervised encoder ends in, if anything."""
 
 
 def table_cells(
@@ -80,7 +82,12 @@ def table_cells(
         cells.append(
             Cell(
                 f"{base.kind}, {base.rows}",
-                {"process": f"{table}/row{base.row}", "model": base.kind},
+                {
+                    "process": f"{table}/row{base.row}",
+                    "model": base.kind,
+                    # Left out where there is none: the key of a run must stay what it was.
+                    **({"head": base.head} if base.head else {}),
+                },
                 settings,
                 {metric: _value(base.value, base.spread, "equal" if base.kind == "identity" else "higher")},
                 1.0 if base.kind == "identity" else trained.estimate(preset, settings, 0.5),
@@ -132,7 +139,8 @@ def _baseline(settings: Configuration, seed: int) -> Metrics:
         found = identity_baseline(test.z, test.x)
         return {"R² [%]": 100.0 * found.r2.mean, "MCC [%]": 100.0 * found.mcc.mean}
     config = trained.training_config(settings, seed, space="unbounded", loss={"name": "infonce"})
-    model = fit_supervised(source, config.recipe, seed, encoder=config.encoder.name)
+    head = settings.get("head", "none")
+    model = fit_supervised(source, config.recipe, seed, encoder=config.encoder.name, head=head)
     embedding = embed(model, test.x)
     return {
         "R² [%]": 100.0 * linear_r2(test.z, embedding).mean,

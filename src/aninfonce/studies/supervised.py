@@ -12,7 +12,12 @@ from aninfonce.training.optimizers import build_optimizers, set_rates
 
 
 def fit_supervised(
-    source: DataGeneratingProcess, recipe: Recipe, seed: int, *, encoder: str = "mlp"
+    source: DataGeneratingProcess,
+    recipe: Recipe,
+    seed: int,
+    *,
+    encoder: str = "mlp",
+    head: str = "none",
 ) -> nn.Module:
     """Train an encoder on the squared error to the latents.
 
@@ -29,6 +34,7 @@ def fit_supervised(
         recipe: optimiser, rates, steps and batch size.
         seed: of weights and draws.
         encoder: by name.
+        head: what it ends in, by name.
 
     Returns:
         The encoder, from observations (N, D) to (N, d).
@@ -36,7 +42,9 @@ def fit_supervised(
     """
     generator = Generator().manual_seed(seed)
     features = source.sample(1, generator).x.shape[1]
-    model = build_encoder(encoder, in_features=features, out_features=source.dim, generator=generator)
+    model = build_encoder(
+        encoder, in_features=features, out_features=source.dim, head=head, generator=generator
+    )
     optimizers = build_optimizers(model, nn.Identity(), recipe)
     for step in range(recipe.steps):
         z: Tensor = source.marginal.sample(recipe.batch_size, generator)

@@ -29,7 +29,9 @@ ROWS = (
 )
 BASELINES = (
     Baseline("identity", "all rows", 1, 46.55, 1.34),
+    # Printed for the unbounded encoder, and for the one that ends in a box.
     Baseline("supervised", "all rows", 1, 99.97, 0.03),
+    Baseline("supervised", "box", 1, 99.93, 0.03, head="box"),
 )
 
 
