@@ -1,4 +1,4 @@
-"""Figure 8 C and F: how far positives and negatives overlap in cosine similarity."""
+"""Figure 8: steps to a given R² (A, B, D, E), and the overlap of positives and negatives (C, F)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 from torch import Generator
 
 from aninfonce.processes import process
+from aninfonce.studies import dynamics
 from aninfonce.studies.base import ANINFONCE, Cell, Metrics, Preset, Study
 
 if TYPE_CHECKING:
@@ -22,17 +23,20 @@ _BINS = 100
 
 
 def cells(preset: Preset) -> list[Cell]:
-    """Give both concentrations of the figure."""
+    """Give both concentrations of the figure, and the dynamics for each batch size."""
     n = _PAIRS[preset]
-    return [
+    overlaps = [
         Cell(f"overlap Λ={value}", {"process": f"fig8/{value}"}, {"pairs": n}, estimate=n / 20_000)
         for value in (25, 75)
     ]
+    return [*overlaps, *dynamics.cells(preset)]
 
 
 def run(cell: Cell, seed: int) -> Metrics:
-    """Histograms of both similarities, their overlap, and how often the positive is nearest in a batch."""
+    """Histograms of both similarities, their overlap, how often the positive is nearest; or the dynamics."""
     settings = cell.configuration
+    if "pairs" not in settings:
+        return dynamics.run(cell, seed)
     generator = Generator().manual_seed(seed)
     source = process(settings["process"], mixing="identity")
     batch = source.sample(settings["pairs"], generator)
@@ -57,7 +61,17 @@ def run(cell: Cell, seed: int) -> Metrics:
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Draw both histograms for each concentration."""
+    """Draw both histograms for each concentration, and R² over the steps."""
+    figures = {}
+    trained = [row for row in rows if "pairs" not in row["configuration"]]
+    if len(trained) < len(rows):
+        figures["overlap"] = _draw_overlap([row for row in rows if "pairs" in row["configuration"]])
+    if trained:
+        figures["dynamics"] = dynamics.draw(trained)
+    return figures
+
+
+def _draw_overlap(rows: Sequence[Row]) -> Figure:
     from matplotlib.figure import Figure
 
     shown = {row["cell"]: row["metrics"] for row in rows}
@@ -70,14 +84,14 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
         axes.bar(middles, metrics["positives"], width, alpha=0.6, label="positives")
         axes.set(title=f"{name}: {metrics['overlap']:.1e}", xlabel="cosine similarity", ylabel="share")
         axes.legend()
-    return {"overlap": figure}
+    return figure
 
 
 STUDY = Study(
     name="fig8",
-    title="Overlap of positives and negatives at small and large concentration",
+    title="Learning dynamics, and the overlap of positives and negatives, at small and large concentration",
     paper=ANINFONCE,
-    source="Figure 8 C and F, histograms without numbers",
+    source="Figure 8; C and F are histograms without numbers",
     cells=cells,
     run=run,
     plot=plot,
