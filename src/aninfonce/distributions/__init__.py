@@ -5,6 +5,7 @@ from aninfonce.distributions.base import Conditional
 from aninfonce.distributions.fisher_bingham import FisherBingham
 from aninfonce.distributions.product import GeneralizedNormal, Laplace, Normal
 from aninfonce.distributions.projected import Projected
+from aninfonce.distributions.shaped import ShapedNoise
 from aninfonce.distributions.truncated import Truncated
 from aninfonce.distributions.uniform import Uniform
 from aninfonce.distributions.von_mises_fisher import VonMisesFisher
@@ -17,6 +18,7 @@ __all__ = [
     "Laplace",
     "Normal",
     "Projected",
+    "ShapedNoise",
     "Truncated",
     "Uniform",
     "VonMisesFisher",

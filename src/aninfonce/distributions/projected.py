@@ -6,11 +6,12 @@ from torch import Generator, Tensor
 
 from aninfonce.distributions.base import Conditional
 from aninfonce.distributions.product import GeneralizedNormal
+from aninfonce.distributions.shaped import ShapedNoise
 from aninfonce.spaces import Sphere
 
 
 class Projected(Conditional):
-    """A normal, Laplace or generalised normal draw in Rᵈ, scaled to a sphere.
+    """A draw of independent or shaped noise in Rᵈ, scaled to a sphere.
 
     This is exactly what cl-ica calls a normal or Laplace conditional on the sphere. Its density has no
     closed form, so `log_prob` raises `NotImplementedError`.
@@ -28,9 +29,11 @@ class Projected(Conditional):
 
     """
 
-    def __init__(self, base: GeneralizedNormal, sphere: Sphere) -> None:
-        if not isinstance(base, GeneralizedNormal):
-            raise ValueError(f"`base` must be a Normal, Laplace or GeneralizedNormal, got {base!r}")
+    def __init__(self, base: GeneralizedNormal | ShapedNoise, sphere: Sphere) -> None:
+        if not isinstance(base, GeneralizedNormal | ShapedNoise):
+            raise ValueError(
+                f"`base` must be a Normal, Laplace, GeneralizedNormal or ShapedNoise, got {base!r}"
+            )
         if base.loc.shape[1] != sphere.dim:
             raise ValueError(f"`base` must have {sphere.dim} columns for {sphere}, got {base.loc.shape[1]}")
         self.base = base

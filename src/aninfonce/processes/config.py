@@ -26,10 +26,12 @@ from aninfonce.distributions import (
     Laplace,
     Normal,
     Projected,
+    ShapedNoise,
     Truncated,
     Uniform,
     VonMisesFisher,
 )
+from aninfonce.distributions.shaped import Form
 from aninfonce.mixing import Identity, InvertibleMLP, Mixing
 from aninfonce.processes.process import Centred, DataGeneratingProcess, HardNegatives, Marginal
 from aninfonce.spaces import Box, Euclidean, Space, Sphere
@@ -90,7 +92,20 @@ class Noise(Settings):
         return Truncated(base, space) if isinstance(space, Box) else base
 
 
-Law = Annotated[Anisotropic | Isotropic | Noise, Field(discriminator="kind")]
+class Shaped(Settings):
+    """Noise of variance 1/Λ in each latent, of another form than the theory assumes; not for a box."""
+
+    kind: Literal["shaped"] = "shaped"
+    form: Form
+    concentration: PositiveFloat | tuple[PositiveFloat, ...]
+
+    def build(self, loc: Tensor, space: Space) -> Conditional:
+        """Place the law at anchors `loc` (N, d)."""
+        base = ShapedNoise(loc, _diagonal(self.concentration, loc), self.form)
+        return Projected(base, space) if isinstance(space, Sphere) else base
+
+
+Law = Annotated[Anisotropic | Isotropic | Noise | Shaped, Field(discriminator="kind")]
 
 
 class Negatives(Settings):
@@ -144,7 +159,9 @@ class ProcessSettings(Settings):
         for name, law in laws:
             if isinstance(law, Anisotropic | Isotropic) and self.space != "sphere":
                 raise ValueError(f"`{name}` {law.kind!r} lives on the sphere, got space {self.space!r}")
-            if isinstance(law, Anisotropic) and isinstance(law.concentration, tuple):
+            if isinstance(law, Shaped) and self.space == "box":
+                raise ValueError(f"`{name}` 'shaped' has no truncated form, got space 'box'")
+            if isinstance(law, Anisotropic | Shaped) and isinstance(law.concentration, tuple):
                 size = len(law.concentration)
                 if size != self.dim:
                     raise ValueError(
