@@ -21,8 +21,11 @@ _NAMES = (
     "fig12",
     "theorem",
     "exactness",
+    "conditional-form",
+    "nonuniform",
     "table1",
     "table2",
+    "marginals",
 )
 
 
