@@ -85,7 +85,7 @@ def draw(rows: Sequence[Row]) -> Figure:
 
 
 def _config(settings: Configuration, seed: int, options: dict[str, Any]) -> TrainingConfig:
-    """Give the settings of one training; the recipe "fast" stays in Rᵈ, without the dip of a step onto the sphere."""
+    """Give the settings of one training; "fast" stays in Rᵈ, without the dip of a step onto the sphere."""
     space = "sphere" if settings["recipe"] == "paper" else "unbounded"
     loss = {"name": "aninfonce", "options": options}
     return trained.training_config(settings, seed, space=space, loss=loss)
