@@ -1,0 +1,43 @@
+"""Every example runs, on little data, where its package is installed."""
+
+import importlib
+import importlib.util
+import warnings
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DROP_IN = {
+    "plain_pytorch": None,
+    "lightning_module": "lightning",
+    "lightly_simclr": "lightly.models.modules",
+    "metric_learning": "pytorch_metric_learning",
+    "cebra_criterion": "cebra",
+}
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"examples_{name}", EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", DROP_IN)
+def test_runs(name):
+    package = DROP_IN[name]
+    with warnings.catch_warnings():
+        # What other packages warn of is theirs.
+        warnings.simplefilter("ignore")
+        if package is not None:
+            try:
+                importlib.import_module(package)
+            except (ImportError, RuntimeError) as problem:
+                pytest.skip(f"{package} cannot be imported here: {problem}")
+        assert 0 < load(name).main(steps=20) < 1.2
+
+
+@pytest.mark.parametrize("name", DROP_IN)
+def test_is_short(name):
+    assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 60
