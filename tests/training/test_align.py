@@ -42,7 +42,7 @@ def test_bad_input_is_named():
 
 @pytest.mark.parametrize("diagonal", [True, False])
 def test_fit_ends_where_the_loss_is_lowest(pairs, diagonal):
-    z, z_pos = (x[:2048].double() for x in pairs)
+    z, z_pos = (x.double() for x in pairs)
     fit = fit_metric(z, z_pos, torch.ones(4) * 10, diagonal=diagonal, block=256, iterations=40)
 
     def loss(entries):

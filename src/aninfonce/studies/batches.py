@@ -40,6 +40,9 @@ def grid_cells(
     sizes = {name: value for name, value in trained.SIZES[preset].items() if name != "batch_size"}
     if preset == "paper":
         sizes["steps"] = paper_steps
+    else:
+        # R² is all that is read here: Λ̂ needs no closing fit.
+        sizes["closing_pairs"] = 0
     cells = []
     for batch_size, row in published.items():
         for value, r2 in zip(values, row, strict=True):

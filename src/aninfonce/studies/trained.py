@@ -103,8 +103,9 @@ def training_config(
         pairs = configuration["closing_pairs"]
         recipe["growth"] = ((0.5, 2 * batch_size),) if configuration.get("grows", True) else ()
         recipe["warmup"] = min(50, steps // 4)
-        recipe["unfold"] = {"pairs": max(1_000, pairs // 2)}
-        recipe["close"] = {"pairs": pairs, "concentration_pairs": 2 * pairs, "block": min(1_024, pairs)}
+        recipe["unfold"] = {"pairs": max(1_000, pairs // 2 if pairs else 2 * configuration["test_pairs"])}
+        fits = {"pairs": pairs, "concentration_pairs": 2 * pairs, "block": min(1_024, pairs)}
+        recipe["close"] = fits if pairs else None
         recipe["whiten"] = configuration.get("whiten", False)
         if "rates" in configuration:
             for name in ("muon_lr", "adam_lr", "concentration_lr"):

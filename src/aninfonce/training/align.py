@@ -11,11 +11,13 @@ from aninfonce._validation import check_count, check_matrix, check_vector
 from aninfonce.losses import info_nce
 from aninfonce.similarities import Factors, Similarity
 
-# Anchors whose candidates give the second derivatives: a sample will do, the first ones use all pairs.
-_CURVATURE_ANCHORS = 256
+# Anchors that the second derivatives are computed on, out of the first blocks; slopes use all pairs.
+_CURVATURE_ANCHORS = 128
+_CURVATURE_BLOCKS = 16
+# Entries of M above which those off its diagonal are taken to bend the loss each by itself.
+_MOST_COUPLED = 256
 # The search ends when a step promises less than this share of what the noise of the pairs does to the loss.
 _NOISE_SHARE = 0.1
-_HALVINGS = 8
 
 
 class FittedMetric(NamedTuple):
@@ -101,27 +103,34 @@ def fit_metric(
 
 
 def _newton(blocks: list[tuple[Tensor, Tensor]], index: Tensor, d: int, passes: int) -> tuple[Tensor, float]:
-    """Go from M = I to the lowest loss: all pairs give its slope, some anchors its curvature."""
-    entries = best = torch.eye(d, dtype=torch.float64)[index[0], index[1]]
-    lowest, step = float("inf"), torch.zeros_like(entries)
-    share, pairs = 1.0, sum(len(a) for a, _ in blocks)
+    """Go from M = I to the lowest loss: all pairs give its slope, some anchors its curvature.
+
+    The start counts as much as ten pairs: where hardly one is ever mistaken for another, the loss alone
+    would have no minimum.
+    """
+    start = entries = best = torch.eye(d, dtype=torch.float64)[index[0], index[1]]
+    pairs = sum(len(a) for a, _ in blocks)
+    trust = 10.0 / pairs
+    lowest = lowest_loss = float("inf")
+    slope, curvature, damping = torch.zeros_like(start), torch.eye(len(start), dtype=torch.float64), 0.0
     for _ in range(passes):
-        value, slope = _value_and_slope(blocks, _symmetric(entries, index, d), index)
+        matrix = _symmetric(entries, index, d)
+        loss, loss_slope = _value_and_slope(blocks, matrix, index)
+        value = loss + 0.5 * trust * float((entries - start).square().sum())
         if value <= lowest:
-            lowest, best, share = value, entries, 1.0
-            curvature = _curvature(*blocks[0], _symmetric(entries, index, d), index)
-            # Directions without curvature would run away: a little is added.
-            ridge = 1e-6 * curvature.diagonal().mean().clamp_min(1e-12)
-            step = torch.linalg.solve(curvature + ridge * torch.eye(len(entries)), slope)
-            if float(slope @ step) < _NOISE_SHARE * len(entries) / pairs:
-                return best - step, lowest
+            lowest, lowest_loss, best = value, loss, entries
+            slope = loss_slope + trust * (entries - start)
+            curvature = _curvature(blocks[:_CURVATURE_BLOCKS], matrix, index)
+            curvature.diagonal().add_(trust)
+            damping = damping / 10 if damping > 1e-3 else 0.0
         else:
             # Far from the optimum the quadratic model overshoots.
-            share /= 2
-            if share < 0.5**_HALVINGS:
-                break
-        entries = best - share * step
-    return best, lowest
+            damping = max(10 * damping, 0.1)
+        step = torch.linalg.solve(curvature + damping * torch.diag(curvature.diagonal()), slope)
+        if not damping and float(slope @ step) < _NOISE_SHARE * len(start) / pairs:
+            return best - step, lowest_loss
+        entries = best - step
+    return best, lowest_loss
 
 
 def _value_and_slope(
@@ -140,26 +149,48 @@ def _value_and_slope(
 
 
 @torch.no_grad()
-def _curvature(anchors: Tensor, positives: Tensor, matrix: Tensor, index: Tensor) -> Tensor:
-    """Second derivatives of the loss in the entries, estimated on some anchors of one block.
+def _curvature(blocks: list[tuple[Tensor, Tensor]], matrix: Tensor, index: Tensor) -> Tensor:
+    """Second derivatives of the loss in the entries, estimated on some anchors.
 
     The loss is log Σⱼ exp(φⱼ·m) minus a linear term, so they are covariances of φ under the softmax.
+    Anchors whose positive is in doubt have most of the covariance: they are drawn in proportion to it.
     """
-    rows, columns = index.to(anchors.device)
+    similarity = Quadratic(matrix.to(blocks[0][0]))
+    doubts = torch.cat([_doubt(similarity, *pair) for pair in blocks])
+    shares = (doubts / doubts.sum()).cumsum(dim=0)
+    picks = (torch.arange(_CURVATURE_ANCHORS).to(shares) + 0.5) / _CURVATURE_ANCHORS
+    chosen = torch.searchsorted(shares, picks).clamp_max(len(doubts) - 1)
+    weights = (doubts.mean() / doubts[chosen] / len(chosen)).to(similarity.metric)
+
+    rows, columns = index.to(similarity.metric.device)
     # Both of two equal off-diagonal entries move at once.
-    twice = torch.where(rows == columns, -0.5, -1.0).to(anchors)
-    metric = matrix.to(anchors)
-    count = min(len(anchors), _CURVATURE_ANCHORS)
-    total = torch.zeros(len(rows), len(rows), dtype=anchors.dtype, device=anchors.device)
-    for i in range(count):
-        candidates = anchors.clone()
-        candidates[i] = positives[i]
+    factor = torch.where(rows == columns, -0.5, -1.0).to(similarity.metric)
+    coupled = torch.arange(len(rows)) if len(rows) <= _MOST_COUPLED else (rows == columns).nonzero()[:, 0]
+    block = similarity.metric.new_zeros(len(coupled), len(coupled))
+    alone = similarity.metric.new_zeros(len(rows))
+    size = len(blocks[0][0])
+    for place, weight in zip(chosen.tolist(), weights, strict=True):
+        anchors, positives = blocks[place // size]
+        i = place % size
+        candidates = anchors.index_copy(0, torch.tensor([i], device=anchors.device), positives[i : i + 1])
         difference = candidates - anchors[i]
-        weights = torch.softmax(-0.5 * ((difference @ metric) * difference).sum(dim=1), dim=0)
-        features = difference[:, rows] * difference[:, columns] * twice
-        centred = (features - weights @ features) * weights.sqrt()[:, None]
-        total.addmm_(centred.T, centred)
-    return (total / count).double().cpu()
+        softmax = similarity.pair(candidates, anchors[i].expand_as(candidates)).softmax(dim=0)
+        features = difference[:, rows] * difference[:, columns] * factor
+        centred = (features - softmax @ features) * (softmax * weight).sqrt()[:, None]
+        block.addmm_(centred[:, coupled].T, centred[:, coupled])
+        if len(coupled) < len(rows):
+            alone += centred.square().sum(dim=0)
+    whole = torch.diag(alone)
+    whole[coupled[:, None], coupled] = block
+    return whole.double().cpu()
+
+
+def _doubt(similarity: Quadratic, anchors: Tensor, positives: Tensor) -> Tensor:
+    """Probability that each anchor's positive is not taken for it."""
+    logits = similarity(anchors, anchors)
+    logits.diagonal().copy_(similarity.pair(anchors, positives))
+    doubt: Tensor = 1.0 - logits.softmax(dim=1).diagonal()
+    return doubt.double().clamp_min(1e-9)
 
 
 def _symmetric(entries: Tensor, index: Tensor, d: int) -> Tensor:
