@@ -42,7 +42,7 @@ def grid_cells(
         sizes["steps"] = paper_steps
     else:
         # R² is all that is read here: Λ̂ needs no closing fit.
-        sizes["closing_pairs"] = 0
+        sizes |= {"closing_pairs": 0, "whiten": True}
     cells = []
     for batch_size, row in published.items():
         for value, r2 in zip(values, row, strict=True):
