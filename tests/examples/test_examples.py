@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import json
 import warnings
 from pathlib import Path
 
@@ -41,3 +42,19 @@ def test_runs(name):
 @pytest.mark.parametrize("name", DROP_IN)
 def test_is_short(name):
     assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 60
+
+
+def test_the_table_of_recordings_is_that_of_the_results():
+    recordings = load("recordings")
+    shown = (EXAMPLES.parent / "docs" / "estimator.md").read_text()
+    start, end = "<!-- recordings: start -->\n", "\n<!-- recordings: end -->"
+    assert shown.split(start)[1].split(end)[0] == recordings.table(json.loads(recordings.RESULTS.read_text()))
+
+
+def test_recordings_are_cut_into_windows():
+    pytest.importorskip("seglearn", reason="seglearn, whose recordings these are, is not installed")
+    rows, exercise, person, recording = load("recordings").windows()
+    assert rows.shape == (len(exercise), 60)
+    assert len(set(exercise)) == 7
+    assert len(set(person)) == 10
+    assert len(set(recording)) == 140
