@@ -1,6 +1,7 @@
 """What the estimator learns from, gives back and refuses."""
 
 import pickle
+import signal
 
 import numpy as np
 import pytest
@@ -183,3 +184,25 @@ def test_bad_data_are_named():
         quick().fit(X, X_pos).score(X)
     with pytest.raises(NotFittedError):
         ContrastiveICA().transform(X)
+    failed = quick(space="torus")
+    with pytest.raises(ValueError, match="space"):
+        failed.fit(X, X_pos)
+    with pytest.raises(NotFittedError):
+        failed.transform(X)
+
+
+def test_control_c_is_control_c():
+    X, _ = make_pairs(100)
+
+    def augment(rows):
+        signal.raise_signal(signal.SIGINT)
+        return rows
+
+    calls = []
+
+    def later(rows):
+        calls.append(1)
+        return augment(rows) if len(calls) > 5 else rows
+
+    with pytest.raises(KeyboardInterrupt):
+        quick().fit(X, augment=later)

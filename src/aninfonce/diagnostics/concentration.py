@@ -92,9 +92,9 @@ def fit_concentration(
 
     influence, curvature = [], torch.zeros(d, d, dtype=torch.float64)
     for i in range(0, n, block):
-        rows, hessian = _influence(a[i : i + block].double(), p[i : i + block].double(), values.to(a.device))
-        influence.append(rows.cpu())
-        curvature += hessian.cpu()
+        rows, hessian = _influence(a[i : i + block].cpu().double(), p[i : i + block].cpu().double(), values)
+        influence.append(rows)
+        curvature += hessian
     # A column along which nothing varies has no curvature: the smallest-norm solution leaves it alone.
     steps = -torch.cat(influence).numpy() @ np.linalg.pinv(curvature.numpy(), hermitian=True)
 
@@ -113,7 +113,7 @@ def _influence(a: Tensor, p: Tensor, concentration: Tensor) -> tuple[Tensor, Ten
     """Differentiate the summed gradient by the weight of each pair, (n, d); also give the Hessian (d, d)."""
     squares = torch.cat([(a - p).square()[:, None], (a[:, None] - a[None]).square()], dim=1)
     logits = -0.5 * squares @ concentration
-    own = torch.arange(len(a), device=a.device)
+    own = torch.arange(len(a))
     logits[own, own + 1] = -torch.inf
     weights = logits.softmax(dim=1)
     mean = torch.einsum("ij,ijk->ik", weights, squares)

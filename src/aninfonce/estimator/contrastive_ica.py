@@ -14,16 +14,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import nn
 
-from aninfonce._validation import check_count
+from aninfonce._validation import check_count, check_number
 from aninfonce.diagnostics.concentration import fit_concentration, shared_blocks
 from aninfonce.estimator.embedding import embed_rows, permute_columns
+from aninfonce.estimator.fitting import loss_curve, open_trainer, train
 from aninfonce.estimator.pairs import Array, Augment, Pairs, holds_rows, make_pairs
 from aninfonce.estimator.scoring import bits_above_chance
-from aninfonce.estimator.settings import one_device, online_config, training_config
+from aninfonce.estimator.settings import online_config, training_config
 from aninfonce.losses import AnInfoNCE
 from aninfonce.similarities import Anisotropic
 from aninfonce.training.config import TrainingConfig
-from aninfonce.training.loop import Trainer
 from aninfonce.training.model import Embedding
 from aninfonce.training.result import Fitted
 from aninfonce.training.unfold import set_concentration
@@ -165,8 +165,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         X = validate_data(self, X, dtype=_FLOATS, ensure_min_samples=3)
         pairs = make_pairs(X, y, X_pos, lag, groups, augment)
-        self.lag_, self._augment = pairs.lag, pairs.augment
-        if not 0.0 <= self.validation_fraction < 1.0:
+        if not 0.0 <= check_number(self.validation_fraction, "validation_fraction") < 1.0:
             raise ValueError(f"`validation_fraction` must lie in [0, 1), got {self.validation_fraction!r}")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         held_out: Pairs | None = None
@@ -175,10 +174,9 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         config = training_config(
             self.get_params(deep=False), len(pairs), seed, endless=pairs.augment is not None
         )
-        trainer = self._trainer(pairs, config)
-        fitted = trainer.fit()
-        self._keep(fitted)
-        self.loss_curve_, self.loss_steps_ = _curve(fitted)
+        fitted = train(open_trainer(pairs, config, self.device, self.verbose))
+        self._keep(fitted, pairs)
+        self.loss_curve_, self.loss_steps_ = loss_curve(fitted)
         self.config_ = fitted.config
         self._optimizer_states: list[dict[str, Any]] = []
         self._describe(pairs if held_out is None else held_out, sort=True)
@@ -220,39 +218,31 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         first = not hasattr(self, "encoder_")
         X = validate_data(self, X, reset=first, dtype=_FLOATS, ensure_min_samples=3)
         pairs = make_pairs(X, y, X_pos, lag, groups, augment)
-        self.lag_, self._augment = pairs.lag, pairs.augment
         seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if first else self.config_.seed
         whole = training_config(self.get_params(deep=False), len(pairs), seed) if first else self.config_
         # Another order of the pairs in every call.
         step = 0 if first else self.n_iter_
         config = online_config(whole, len(pairs)).model_copy(update={"seed": (seed + step) % 2**31})
-        trainer = self._trainer(pairs, config)
+        trainer = open_trainer(pairs, config, self.device, self.verbose)
         if not first:
             trainer.embedding.load_state_dict(self.encoder_.state_dict())
             trainer.loss.load_state_dict(self.loss_.state_dict())
             for optimizer, state in zip(trainer.optimizers, self._optimizer_states, strict=False):
                 optimizer.load_state_dict(state)
-        fitted = trainer.fit()
+        fitted = train(trainer)
         self._optimizer_states = [optimizer.state_dict() for optimizer in trainer.optimizers]
-        curve, steps = _curve(fitted)
+        curve, steps = loss_curve(fitted)
         self.loss_curve_ = curve if first else np.concatenate([self.loss_curve_, curve])
         self.loss_steps_ = steps if first else np.concatenate([self.loss_steps_, step + steps])
-        self._keep(fitted)
+        self._keep(fitted, pairs)
         self.n_iter_ += step
         if first:
             self.config_ = fitted.config.model_copy(update={"seed": seed, "recipe": whole.recipe})
         self._describe(pairs, sort=False)
         return self
 
-    def _trainer(self, pairs: Pairs, config: TrainingConfig) -> Trainer:
-        if not np.ptp(pairs.x, axis=0).any():
-            raise ValueError(f"`X` must vary, got {len(pairs)} equal rows")
-        from aninfonce.training.progress import ProgressBar
-
-        reporters = [ProgressBar("ContrastiveICA")] if self.verbose else []
-        return Trainer(pairs.source(config.seed), config, fabric=one_device(self.device), reporters=reporters)
-
-    def _keep(self, fitted: Fitted) -> None:
+    def _keep(self, fitted: Fitted, pairs: Pairs) -> None:
+        self.lag_, self._augment = pairs.lag, pairs.augment
         self.encoder_, self.loss_ = fitted.encoder, fitted.loss
         self.folded_, self.n_iter_ = fitted.folded, fitted.step
         self._n_features_out = fitted.config.dim
@@ -380,15 +370,10 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             state = {**state, "_augment": None}
         return state
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "blocks_")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _curve(fitted: Fitted) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
-    rows = [row for row in fitted.history if row["loss"] is not None]
-    return (
-        np.array([row["loss"] for row in rows], dtype=np.float64),
-        np.array([row["step"] for row in rows], dtype=np.intp),
-    )

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aninfonce._validation import describe
 from aninfonce.training.config import TrainingConfig, parse_config
-
-if TYPE_CHECKING:
-    from lightning_fabric import Fabric
 
 # Rates of `partial_fit`, which has no end to decay to, as a share of the recipe's highest.
 _ONLINE_RATE = 0.1
@@ -101,20 +98,3 @@ def online_config(config: TrainingConfig, pairs: int) -> TrainingConfig:
         **{name: _ONLINE_RATE * getattr(recipe, name) for name in ("muon_lr", "adam_lr", "concentration_lr")},
     }
     return config.model_copy(update={"recipe": recipe.model_copy(update=changes), "log_every": 1})
-
-
-def one_device(device: str) -> Fabric:
-    """Open a device by the names that torch uses, or the best there is for "auto"."""
-    from lightning_fabric import Fabric
-
-    kind, _, index = str(device).partition(":")
-    kind = {"cuda": "gpu"}.get(kind, kind)
-    try:
-        devices: Any = [int(index)] if index else 1
-        fabric = Fabric(accelerator=kind, devices=devices)
-    except (ValueError, RuntimeError, TypeError) as problem:
-        raise ValueError(
-            f"`device` must be 'auto', 'cpu', 'cuda', 'cuda:0' or 'mps', got {device!r}: {problem}"
-        ) from None
-    fabric.launch()
-    return fabric
