@@ -106,8 +106,7 @@ def lagged(X: Array, lag: int, groups: Any = None) -> Pairs:
     labels = np.zeros(len(X), dtype=np.intp) if groups is None else np.asarray(groups)
     if labels.shape != (len(X),):
         raise ValueError(f"`groups` must have shape ({len(X)},), one label a row of X, got {labels.shape}")
-    members = [np.flatnonzero(labels == label) for label in _in_order(labels)]
-    members = [rows for rows in members if len(rows) > lag]
+    members = [rows for rows in _by_label(labels) if len(rows) > lag]
     count = sum(len(rows) - lag for rows in members)
     if count < 2:
         raise ValueError(
@@ -185,10 +184,11 @@ def shuffled(pairs: Pairs, seed: int) -> Pairs:
     return Pairs(pairs.x, pairs.x_pos[partner])
 
 
-def _in_order(labels: Array) -> Array:
-    """List the labels in the order of their first rows."""
-    _, first = np.unique(labels, return_index=True)
-    return labels[np.sort(first)]
+def _by_label(labels: Array) -> list[npt.NDArray[np.intp]]:
+    """List the rows of each label, in the order of their first rows."""
+    _, first, member = np.unique(labels, return_index=True, return_inverse=True)
+    rows = np.split(np.argsort(member, kind="stable"), np.cumsum(np.bincount(member))[:-1])
+    return [rows[index] for index in np.argsort(first)]
 
 
 def _tensor(x: Array) -> torch.Tensor:
