@@ -290,9 +290,9 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ) -> float:
         """Bits by which positives are told from negatives better than by guessing.
 
-        Every anchor meets its positive and 511 other anchors (all of them, if there are fewer), so that the
-        score lies between 0 and 9 and can be compared between models on the same rows. Give rows that were
-        not trained on.
+        Every anchor meets its positive and 511 other anchors (all of them, if there are fewer): 0 is
+        guessing, 9 the most, and a model that is sure of wrong answers is below 0. Scores can be compared
+        between models on the same rows. Give rows that were not trained on.
 
         Args:
             X: as in `fit`.
