@@ -36,7 +36,7 @@ def results(tmp_path):
             r2 = cell.published["R² [%]"].value + offset
             store.append(row("table1", cell, seed, {"R² [%]": r2, "MCC [%]": 50.0, "curves": {"r2": [0.1]}}))
     store.append(row("table1", table1[3], 0, {}, "RuntimeError: <b>broke</b> & fell"))
-    _, fig10 = find_study("fig10").cells("laptop")
+    fig10 = find_study("fig10").cells("laptop")[1]
     losses = {name: value.value for name, value in fig10.published.items()}
     store.append(row("fig10", fig10, 0, losses))
     for cell in find_study("fig5").cells("laptop"):

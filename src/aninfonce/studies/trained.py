@@ -95,7 +95,7 @@ def training_config(
     """Translate a cell's sizes to the settings of a training.
 
     With the recipe "fast" the batch doubles half-way, unless the cell says `grows: False`; `rates` multiplies
-    all rates, and `whiten` decorrelates the inputs.
+    all rates, `adam_lr` is one of them by itself, and `whiten` decorrelates the inputs.
     """
     steps, batch_size = configuration["steps"], configuration["batch_size"]
     recipe: dict[str, Any] = {"name": configuration["recipe"], "steps": steps, "batch_size": batch_size}
@@ -107,6 +107,8 @@ def training_config(
         fits = {"pairs": pairs, "concentration_pairs": 2 * pairs, "block": min(1_024, pairs)}
         recipe["close"] = fits if pairs else None
         recipe["whiten"] = configuration.get("whiten", False)
+        if "adam_lr" in configuration:
+            recipe["adam_lr"] = configuration["adam_lr"]
         if "rates" in configuration:
             for name in ("muon_lr", "adam_lr", "concentration_lr"):
                 recipe[name] = configuration["rates"] * Recipe.model_fields[name].default
