@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import aninfonce
 
 ROOT = Path(__file__).parents[1]
@@ -26,6 +28,18 @@ def test_importing_the_package_is_light():
     code = f"import sys, aninfonce; print([name for name in {heavy} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_help_does_not_wait_for_torch():
+    code = "import sys, aninfonce.cli.app; print('torch' in sys.modules, 'numpy' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False False"
+
+
+def test_lazy_names_are_listed_and_unknown_ones_refused():
+    assert set(aninfonce.__all__) <= set(dir(aninfonce))
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        aninfonce.Nothing  # noqa: B018
 
 
 def test_versions_agree():
