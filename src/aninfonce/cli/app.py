@@ -8,6 +8,7 @@ import typer
 
 from aninfonce import __version__
 from aninfonce.cli.audit import audit
+from aninfonce.cli.data import register as register_data
 from aninfonce.cli.demo import demo
 from aninfonce.cli.embed import embed
 from aninfonce.cli.evaluate import evaluate
@@ -40,4 +41,5 @@ def options(
 
 for command in (demo, train, evaluate, embed, audit):
     app.command(no_args_is_help=command is not demo)(command)
+register_data(app)
 register_studies(app)

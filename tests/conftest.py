@@ -1,0 +1,25 @@
+"""Real images for the tests that need them: fetched once a session, whatever the number of workers."""
+
+import pytest
+
+from aninfonce.datasets import DatasetError, fetch, load_images
+
+
+@pytest.fixture(scope="session")
+def mnist_folder(tmp_path_factory):
+    base = tmp_path_factory.getbasetemp()
+    # Workers of pytest-xdist have folders of their own inside the session's; `fetch` has a lock.
+    shared = base.parent if base.name.startswith("popen-") else base
+    try:
+        fetch("mnist", shared / "images")
+    except DatasetError as problem:
+        if "damaged" in str(problem):
+            raise
+        pytest.skip(f"MNIST cannot be reached: {problem}")
+    return shared / "images"
+
+
+@pytest.fixture(scope="session")
+def digits(mnist_folder):
+    """2000 real digits in memory."""
+    return load_images("mnist", folder=mnist_folder).take(2000)

