@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from aninfonce.cli.app import app
@@ -60,7 +61,7 @@ def test_a_checkpoint(tmp_path):
     [
         ({"--encoder": "nothing"}, "--encoder must be module:function or the path"),
         ({"--encoder": "my_encoder:missing"}, "--encoder must be module:name"),
-        ({"--data": "mnist"}, "--data must be an .npz file or a folder"),
+        ({"--data": "nowhere"}, "--data must be an .npz file, a folder"),
         ({"--data": "empty"}, "must hold an array `x`"),
     ],
 )
@@ -71,3 +72,34 @@ def test_bad_input_is_named(module, changes, message):
     result = run(*(part for option in options.items() for part in option))
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_images_by_name_or_folder(tmp_path, monkeypatch, mnist_folder):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pixels.py").write_text("def embed(x):\n    return x.flatten(1)[:, 100:700:30]\n")
+    arguments = ["--encoder", "pixels:embed", "--out", "out", "--pairs", 300]
+    monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path))
+    missing = run(*arguments, "--data", "mnist")
+    assert missing.exit_code == 2
+    assert "`aninfonce data get mnist`" in missing.output
+    monkeypatch.setenv("ANINFONCE_DATA", str(mnist_folder))
+    result = run(*arguments, "--data", "mnist", "--flat")
+    assert result.exit_code == 0, result.output
+    numbers = json.loads((tmp_path / "out" / "audit.json").read_text())
+    assert numbers["pairs"] == 300
+    names = [finding["name"] for finding in numbers["findings"]]
+    assert {"classes", "readout"} <= set(names)
+    assert "accuracy for" in result.stdout
+
+
+def test_a_folder_of_pictures(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pixels.py").write_text("def embed(x):\n    return x.mean(dim=(2, 3))\n")
+    colours = np.random.default_rng(0).integers(0, 256, (200, 3))
+    for row, colour in enumerate(colours):
+        folder = tmp_path / "pictures" / ("red" if colour[0] > 127 else "other")
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (12, 10), tuple(int(c) for c in colour)).save(folder / f"{row}.png")
+    result = run("--encoder", "pixels:embed", "--data", "pictures", "--out", "out", "--size", 8)
+    assert result.exit_code == 0, result.output
+    assert "accuracy for" in result.stdout

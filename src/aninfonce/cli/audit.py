@@ -5,16 +5,11 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from aninfonce.cli.errors import friendly
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-_NAMES = ("x", "x_pos", "z", "labels")
 
 
 @friendly
@@ -26,7 +21,8 @@ def audit(
     data: Annotated[
         str,
         typer.Option(
-            help="An .npz file with x and x_pos (and z, labels), or a folder of such .npy files.",
+            help="An .npz file with x and x_pos (and z, labels), a folder of such .npy files or of images,"
+            " or mnist, fashion-mnist, cifar10.",
             show_default=False,
         ),
     ],
@@ -37,6 +33,10 @@ def audit(
     ] = None,
     pairs: Annotated[int, typer.Option(min=200, help="Pairs to look at, at most.")] = 4096,
     seed: Annotated[int, typer.Option(min=0, help="Of what is random in the audit.")] = 0,
+    size: Annotated[int, typer.Option(min=8, help="Side that pictures of a folder are cut to.")] = 64,
+    flat: Annotated[
+        bool, typer.Option("--flat", help="Give the encoder images as rows of pixels, as an MLP wants them.")
+    ] = False,
 ) -> None:
     """See what an encoder kept and lost, and which assumption its data break.
 
@@ -47,20 +47,24 @@ def audit(
         aninfonce audit --encoder runs/config --data pairs.npz --out audit
 
         aninfonce audit --encoder mine:embed --data x.npz --augmentations mine:changes --out audit
+
+        aninfonce audit --encoder mine:embed --data cifar10 --out audit
     """
+    from aninfonce.cli.audit_data import open_audit_data
     from aninfonce.diagnostics import audit as run_audit
     from aninfonce.report import write_audit
 
-    arrays = _read(data)
-    if "x_pos" not in arrays and augmentations is None:
+    found = open_audit_data(data, pairs, seed, size)
+    changes = found.augmentations if augmentations is None else _imported(augmentations, "--augmentations")
+    if not isinstance(found.data, tuple) and changes is None:
         raise ValueError(f"{data} must hold `x_pos`, or give --augmentations to make positives of `x`")
-    observations = (arrays["x"], arrays["x_pos"]) if "x_pos" in arrays else arrays["x"]
+    embed = _encoder(encoder)
     report = run_audit(
-        _encoder(encoder),
-        observations,
-        None if augmentations is None else _imported(augmentations, "--augmentations"),
-        arrays.get("z"),
-        arrays.get("labels"),
+        _on_rows(embed) if flat and found.images else embed,
+        found.data,
+        changes,
+        found.latents,
+        found.labels,
         max_pairs=pairs,
         seed=seed,
     )
@@ -92,18 +96,10 @@ def _imported(text: str, option: str) -> Any:
         sys.path.remove(str(Path.cwd()))
 
 
-def _read(text: str) -> dict[str, Tensor]:
-    """Read arrays by the names that the audit knows."""
-    from aninfonce.training.data import read_arrays
+def _on_rows(encoder: Any) -> Any:
+    """Make an encoder of rows of pixels take images."""
+    from torch import nn
 
-    path = Path(text)
-    if path.is_dir():
-        found = {name: path / f"{name}.npy" for name in _NAMES}
-        arrays = {name: read_arrays(file)["x"] for name, file in found.items() if file.exists()}
-    elif path.exists():
-        arrays = read_arrays(path)
-    else:
-        raise ValueError(f"--data must be an .npz file or a folder of .npy files, got {text!r}")
-    if "x" not in arrays:
-        raise ValueError(f"{text} must hold an array `x`, got {', '.join(sorted(arrays)) or 'none'}")
-    return arrays
+    if isinstance(encoder, nn.Module):
+        return nn.Sequential(nn.Flatten(), encoder)
+    return lambda images: encoder(images.flatten(1))

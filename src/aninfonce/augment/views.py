@@ -1,0 +1,115 @@
+"""Pairs for training: two views of each image."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Generator, Tensor
+
+from aninfonce._validation import check_count, describe
+from aninfonce.augment.base import Augmentation, Parameters, as_pixels
+from aninfonce.processes import PairBatch
+from aninfonce.training.source import PairSource, State
+
+_CHUNK = 1024
+
+
+class Views(NamedTuple):
+    """Pairs of views, and how they came about.
+
+    Attributes:
+        pairs: x and x_pos, float32 (n, C, H, W).
+        rows: (n,), of the images.
+        parameters: what was drawn for x, (n, ...) each.
+        parameters_pos: what was drawn for x_pos.
+
+    """
+
+    pairs: PairBatch
+    rows: Tensor
+    parameters: Parameters
+    parameters_pos: Parameters
+
+
+class ViewSource(PairSource):
+    """Two augmentations of each image, in a new order each epoch, as `training.fit` takes pairs.
+
+    An incomplete last batch of an epoch is left out. A resumed run sees the very views that an uninterrupted
+    one would have seen.
+
+    Example:
+        >>> from aninfonce.augment import Flip
+        >>> source = ViewSource(torch.rand(10, 1, 8, 8), Flip(p=0.5), seed=0)
+        >>> source.next(4).x_pos.shape
+        torch.Size([4, 1, 8, 8])
+
+    Args:
+        images: uint8, or floats from 0 to 1, (N, C, H, W); an array, a tensor, or pictures opened row by row.
+        augmentation: makes both views, with parameters of their own.
+        seed: of the order and of the views.
+        flat: give rows of pixels (n, C·H·W) to encoders that want these.
+
+    """
+
+    def __init__(self, images: Any, augmentation: Augmentation, seed: int = 0, *, flat: bool = False) -> None:
+        if len(getattr(images, "shape", ())) != 4 or len(images) < 2:
+            raise ValueError(f"`images` must be at least 2 of shape (N, C, H, W), got {describe(images)}")
+        self.images = images
+        self.augmentation = augmentation
+        self.flat = flat
+        self.largest_batch = len(images)
+        self._order_stream = Generator().manual_seed(3 * seed)
+        self._stream = Generator().manual_seed(3 * seed + 1)
+        self._aside = Generator().manual_seed(3 * seed + 2)
+        self._start_epoch()
+
+    def _start_epoch(self) -> None:
+        self._before = self._order_stream.get_state()
+        self._order = torch.randperm(len(self.images), generator=self._order_stream)
+        self._position = 0
+
+    def views(self, n: int) -> Views:
+        """Take the next `n` pairs, with all that was drawn for them."""
+        if check_count(n, "n") > len(self.images):
+            raise ValueError(f"`n` must be at most the number of images, {len(self.images)}, got {n}")
+        if self._position + n > len(self.images):
+            self._start_epoch()
+        rows = self._order[self._position : self._position + n]
+        self._position += n
+        return self._make(rows, self._stream)
+
+    def next(self, n: int) -> PairBatch:
+        """Take the next `n` pairs."""
+        return self.views(n).pairs
+
+    def fresh(self, n: int) -> PairBatch:
+        """Make views of `n` images drawn at random, or of all there are, without moving the stream."""
+        rows = torch.randperm(len(self.images), generator=self._aside)[: check_count(n, "n")]
+        parts = [self._make(part, self._aside).pairs for part in torch.split(rows, _CHUNK)]
+        return PairBatch(torch.cat([p.x for p in parts]), torch.cat([p.x_pos for p in parts]))
+
+    def _make(self, rows: Tensor, generator: Generator) -> Views:
+        chosen = self.images[rows] if isinstance(self.images, Tensor) else self.images[rows.numpy()]
+        pixels = as_pixels(chosen)
+        first, second = (self.augmentation(pixels, generator) for _ in range(2))
+        x, x_pos = first.images, second.images
+        pairs = PairBatch(x.flatten(1), x_pos.flatten(1)) if self.flat else PairBatch(x, x_pos)
+        return Views(pairs, rows, first.parameters, second.parameters)
+
+    def state(self) -> State:
+        """States of the generators, and the position in the epoch."""
+        return {
+            "order": self._before,
+            "stream": self._stream.get_state(),
+            "aside": self._aside.get_state(),
+            "position": torch.tensor(self._position),
+        }
+
+    def restore(self, state: State) -> None:
+        """Order the epoch of the state again and go to its position in it."""
+        self._order_stream.set_state(state["order"])
+        self._start_epoch()
+        self._stream.set_state(state["stream"])
+        self._aside.set_state(state["aside"])
+        self._position = int(state["position"])
