@@ -29,6 +29,10 @@ demo: $(READY) ## Run the main job and write demo/index.html
 test: $(READY) ## Run all tests (under 15 minutes on 2 cores)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
+.PHONY: docs
+docs: $(READY) ## Build the site into site/, with warnings as errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
 .PHONY: check
 check: $(READY) ## Lint, format check, types, import rule
 	$(BIN)/ruff check .
@@ -60,4 +64,4 @@ bench-potential: $(READY) ## Show what a candidate potential does (about ten min
 
 .PHONY: clean
 clean: ## Remove .venv and everything generated
-	rm -rf $(VENV) .venv-bench demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-bench demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

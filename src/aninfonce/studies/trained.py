@@ -95,7 +95,8 @@ def training_config(
     """Translate a cell's sizes to the settings of a training.
 
     With the recipe "fast" the batch doubles half-way, unless the cell says `grows: False`; `rates` multiplies
-    all rates, `adam_lr` is one of them by itself, and `whiten` decorrelates the inputs.
+    all rates, `adam_lr` is one of them by itself, `whiten` decorrelates the inputs,
+    and `held` says that the loss keeps the Λ̂ it starts with.
     """
     steps, batch_size = configuration["steps"], configuration["batch_size"]
     recipe: dict[str, Any] = {"name": configuration["recipe"], "steps": steps, "batch_size": batch_size}
@@ -107,6 +108,9 @@ def training_config(
         fits = {"pairs": pairs, "concentration_pairs": 2 * pairs, "block": min(1_024, pairs)}
         recipe["close"] = fits if pairs else None
         recipe["whiten"] = configuration.get("whiten", False)
+        if "held" in configuration:
+            # Λ̂ stays where it starts, and a sphere of its own radius has no need to unfold.
+            recipe |= {"concentration_lr": 1e-6, "unfold": None}
         if "adam_lr" in configuration:
             recipe["adam_lr"] = configuration["adam_lr"]
         if "rates" in configuration:
