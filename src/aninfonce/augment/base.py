@@ -11,15 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Generator, Tensor
 
 from aninfonce._validation import check_number, describe
+from aninfonce.datasets.tensors import pixel_tensor
 
 Parameters = dict[str, Tensor]
-
-_SLACK = 1e-4
 
 
 @dataclass(frozen=True)
@@ -161,22 +159,10 @@ def seeded(augmentation: Augmentation, seed: int = 0) -> Callable[[Any], Tensor]
 
 def as_pixels(images: Any) -> Tensor:
     """Read images (N, C, H, W), bytes or floats from 0 to 1, as float32."""
-    if isinstance(images, np.ndarray):
-        # A plain array that may be written to, since torch warns of any other.
-        images = np.require(images, requirements=["C", "W", "E"])
-    pixels = torch.as_tensor(images)
-    if pixels.ndim != 4 or pixels.shape[1] not in (1, 3):
+    shape = tuple(getattr(images, "shape", ()))
+    if len(shape) != 4 or shape[1] not in (1, 3):
         raise ValueError(f"`images` must have shape (N, 1 or 3, H, W), got {describe(images)}")
-    if pixels.dtype == torch.uint8:
-        return pixels.float() / 255
-    if not pixels.is_floating_point():
-        raise ValueError(f"`images` must be uint8 or floating-point, got {describe(images)}")
-    if pixels.numel():
-        low, high = (float(bound) for bound in pixels.aminmax())
-        # Written so that NaN is refused too.
-        if not (low >= -_SLACK and high <= 1 + _SLACK):
-            raise ValueError(f"floating-point `images` must lie from 0 to 1, got {low:g} to {high:g}")
-    return pixels.float()
+    return pixel_tensor(images)
 
 
 def kornia() -> Any:
