@@ -1,0 +1,44 @@
+"""Images as the numbers that models compute with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from aninfonce._validation import describe
+
+_SLACK = 1e-4
+
+
+def pixel_tensor(images: Any, name: str = "images") -> Tensor:
+    """Read images as float32 from 0 to 1.
+
+    Example:
+        >>> pixel_tensor(np.array([0, 51, 255], dtype=np.uint8))
+        tensor([0.0000, 0.2000, 1.0000])
+
+    Args:
+        images: an array or tensor of uint8, or of floats from 0 to 1, of any shape; may be read-only.
+        name: of the argument, for errors.
+
+    Returns:
+        float32 of the same shape.
+
+    """
+    if isinstance(images, np.ndarray):
+        # A plain array that may be written to, since torch warns of any other.
+        images = np.require(images, requirements=["C", "W", "E"])
+    pixels = torch.as_tensor(images)
+    if pixels.dtype == torch.uint8:
+        return pixels.float() / 255
+    if not pixels.is_floating_point():
+        raise ValueError(f"`{name}` must be uint8 or floating-point, got {describe(images)}")
+    if pixels.numel():
+        low, high = (float(bound) for bound in pixels.detach().aminmax())
+        # Written so that NaN is refused too.
+        if not (low >= -_SLACK and high <= 1 + _SLACK):
+            raise ValueError(f"floating-point `{name}` must lie from 0 to 1, got {low:g} to {high:g}")
+    return pixels.float()

@@ -1,0 +1,124 @@
+"""Training a VAE, once: the next call with the same images and settings finds it."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Generator
+
+from aninfonce._validation import describe
+from aninfonce.generative.vae import VAE, VAESettings
+from aninfonce.training.checkpoint import CheckpointError, Snapshot, read_snapshot, write_snapshot
+from aninfonce.training.progress import ProgressBars
+
+_ROWS = 4096
+
+
+def train_vae(
+    images: Any,
+    settings: VAESettings | None = None,
+    *,
+    directory: str | Path | None = None,
+    progress: bool = False,
+) -> VAE:
+    """Train a VAE, or take the one that was trained before on the same images with the same settings.
+
+    Example:
+        >>> images = torch.rand(64, 1, 8, 8, generator=torch.Generator().manual_seed(0))
+        >>> vae = train_vae(images, VAESettings(dim=2, width=16, epochs=3, batch_size=16))
+        >>> len(vae.history), vae.decode(torch.zeros(1, 2)).shape
+        (3, torch.Size([1, 1, 8, 8]))
+
+    Args:
+        images: uint8, or floats from 0 to 1, (N, C, H, W); may lie on disk.
+        settings: of the model and its training, 50 epochs of a 10-d VAE if omitted.
+        directory: where trained ones are kept; nothing is kept if omitted.
+        progress: show a bar with the time left.
+
+    Returns:
+        The VAE in evaluation mode; `history` holds the mean loss of each epoch.
+
+    """
+    if len(getattr(images, "shape", ())) != 4 or len(images) == 0:
+        raise ValueError(f"`images` must have shape (N, C, H, W), got {describe(images)}")
+    settings = settings or VAESettings()
+    path = None if directory is None else Path(directory) / f"vae-{_key(images, settings)}"
+    if path is not None and path.exists():
+        try:
+            return load_vae(path)
+        except CheckpointError as problem:
+            warnings.warn(f"{problem}; training it again", stacklevel=2)
+    vae = _train(images, settings, progress)
+    if path is not None:
+        save_vae(vae, path)
+    return vae
+
+
+def save_vae(vae: VAE, path: str | Path) -> Path:
+    """Write a VAE as a folder (safetensors and JSON), whole or not at all."""
+    facts = {
+        "kind": "vae",
+        "shape": list(vae.shape),
+        "settings": vae.settings.model_dump(mode="json"),
+        "history": list(vae.history),
+    }
+    return write_snapshot(Path(path), Snapshot(vae.state_dict(), facts))
+
+
+def load_vae(path: str | Path) -> VAE:
+    """Read a VAE that `save_vae` or `train_vae` wrote; a `CheckpointError` says what is wrong with it."""
+    snapshot = read_snapshot(Path(path))
+    try:
+        vae = VAE(tuple(snapshot.facts["shape"]), VAESettings(**snapshot.facts["settings"]))
+        vae.load_state_dict(snapshot.tensors)
+        vae.history = tuple(snapshot.facts["history"])
+    except (KeyError, TypeError, ValueError, RuntimeError) as problem:
+        raise CheckpointError(f"{path} holds no VAE of this version: {problem}") from None
+    return vae.eval()
+
+
+def _train(images: Any, settings: VAESettings, progress: bool) -> VAE:
+    vae = VAE(tuple(images.shape[1:]), settings)
+    # The seed itself draws the weights.
+    generator = Generator().manual_seed(settings.seed + 1)
+    batch = min(settings.batch_size, len(images))
+    steps = len(images) // batch
+    optimizer = torch.optim.Adam(vae.parameters(), lr=settings.lr)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs * steps)
+    history = []
+    with ExitStack() as stack:
+        bars = stack.enter_context(ProgressBars()) if progress else None
+        if bars is not None:
+            bars.start("vae", settings.epochs)
+        for epoch in range(1, settings.epochs + 1):
+            order = torch.randperm(len(images), generator=generator)
+            total = 0.0
+            for step in range(steps):
+                rows = order[step * batch : (step + 1) * batch]
+                pixels, divergence = vae.loss(images[rows.numpy()], generator)
+                loss = pixels + settings.beta * divergence
+                optimizer.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                optimizer.step()
+                schedule.step()
+                total += float(loss.detach())
+            history.append(total / steps)
+            if bars is not None:
+                bars.row("vae", {"step": epoch, "loss": history[-1]})
+    vae.history = tuple(history)
+    return vae.eval()
+
+
+def _key(images: Any, settings: VAESettings) -> str:
+    """Sum up everything that decides the result."""
+    digest = hashlib.sha256(settings.model_dump_json().encode())
+    digest.update(f"{tuple(images.shape)} {images.dtype}".encode())
+    for start in range(0, len(images), _ROWS):
+        digest.update(np.ascontiguousarray(images[start : start + _ROWS]).data)
+    return digest.hexdigest()[:16]
