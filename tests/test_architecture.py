@@ -23,8 +23,8 @@ def test_every_public_name_exists_and_is_documented():
 
 
 def test_importing_the_package_is_light():
-    # The training framework and plotting are only loaded when used.
-    heavy = ("lightning_fabric", "matplotlib", "typer", "sklearn")
+    # The training framework, plotting and pictures are only loaded when used.
+    heavy = ("lightning_fabric", "matplotlib", "typer", "sklearn", "kornia", "PIL")
     code = f"import sys, aninfonce; print([name for name in {heavy} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

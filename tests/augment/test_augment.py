@@ -1,5 +1,8 @@
 """Augmentations: seeded, recorded, and doing what they say."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -165,3 +168,12 @@ def test_readouts_suit_the_channels():
 def test_bad_input_is_named(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()
+
+
+def test_kornia_is_imported_when_the_first_image_is_changed():
+    code = (
+        "import sys, aninfonce.augment, aninfonce.datasets, aninfonce.generative\n"
+        "print([name for name in ('kornia', 'PIL') if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
