@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from aninfonce.generative import VAE, VAESettings, load_vae, save_vae, train_vae
+from aninfonce.generative.running import VAERun
 from aninfonce.training import CheckpointError
 
 SMALL = VAESettings(width=256, epochs=15, batch_size=32, lr=2e-3)
@@ -41,7 +42,7 @@ def test_the_second_call_finds_the_first(tmp_path, digits, monkeypatch):
     assert torch.equal(torch.get_rng_state(), before)
     alone = train_vae(images, settings)
     with monkeypatch.context() as patch:
-        patch.setattr("aninfonce.generative.fitting._train", None)
+        patch.setattr("aninfonce.generative.fitting.VAERun", None)
         second = train_vae(images, settings, directory=tmp_path)
     for vae in (alone, second):
         assert vae.history == first.history
@@ -90,3 +91,29 @@ def test_bad_input_is_named(tmp_path):
     assert load_vae(tmp_path / "vae").dim == 2
     with pytest.raises(CheckpointError, match="is not a checkpoint"):
         load_vae(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_stopped_run_goes_on_bit_for_bit(tmp_path, monkeypatch, damaged):
+    images = torch.rand(64, 1, 8, 8, generator=torch.Generator().manual_seed(0))
+    settings = VAESettings(dim=2, width=8, epochs=13, batch_size=16)
+    epoch, done = VAERun._epoch, []
+
+    def stopped_at_eleven(run, number):
+        done.append(number)
+        if number == 11 and done.count(11) == 1:
+            raise KeyboardInterrupt
+        return epoch(run, number)
+
+    monkeypatch.setattr(VAERun, "_epoch", stopped_at_eleven)
+    with pytest.raises(KeyboardInterrupt):
+        train_vae(images, settings, directory=tmp_path)
+    if damaged:
+        next(tmp_path.glob("*/state.json")).write_text("{")
+    done_before = len(done)
+    resumed = train_vae(images, settings, directory=tmp_path)
+    assert len(done) - done_before == (13 if damaged else 3)
+    whole = train_vae(images, settings)
+    assert resumed.history == whole.history
+    assert torch.equal(resumed.encode(images), whole.encode(images))
+    assert [path.suffix for path in tmp_path.iterdir()] == [""]

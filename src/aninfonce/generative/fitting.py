@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Generator
 
 from aninfonce._validation import describe
+from aninfonce.generative.running import VAERun
 from aninfonce.generative.vae import VAE, VAESettings
 from aninfonce.training.checkpoint import CheckpointError, Snapshot, read_snapshot, write_snapshot
 from aninfonce.training.progress import ProgressBars
@@ -29,7 +28,10 @@ def train_vae(
 ) -> VAE:
     """Train a VAE, or take the one that was trained before on the same images with the same settings.
 
+    With a `directory`, a run that was stopped goes on from where it was.
+
     Example:
+        >>> import torch
         >>> images = torch.rand(64, 1, 8, 8, generator=torch.Generator().manual_seed(0))
         >>> vae = train_vae(images, VAESettings(dim=2, width=16, epochs=3, batch_size=16))
         >>> len(vae.history), vae.decode(torch.zeros(1, 2)).shape
@@ -54,7 +56,13 @@ def train_vae(
             return load_vae(path)
         except CheckpointError as problem:
             warnings.warn(f"{problem}; training it again", stacklevel=2)
-    vae = _train(images, settings, progress)
+    unfinished = None if path is None else path.with_name(f"{path.name}.unfinished")
+    run = VAERun(images, settings, unfinished)
+    with ExitStack() as stack:
+        bars = stack.enter_context(ProgressBars()) if progress else None
+        if bars is not None:
+            bars.start("vae", settings.epochs)
+        vae = run.train(lambda epoch, loss: bars.row("vae", {"step": epoch, "loss": loss}) if bars else None)
     if path is not None:
         save_vae(vae, path)
     return vae
@@ -80,38 +88,6 @@ def load_vae(path: str | Path) -> VAE:
         vae.history = tuple(snapshot.facts["history"])
     except (KeyError, TypeError, ValueError, RuntimeError) as problem:
         raise CheckpointError(f"{path} holds no VAE of this version: {problem}") from None
-    return vae.eval()
-
-
-def _train(images: Any, settings: VAESettings, progress: bool) -> VAE:
-    vae = VAE(tuple(images.shape[1:]), settings)
-    # The seed itself draws the weights.
-    generator = Generator().manual_seed(settings.seed + 1)
-    batch = min(settings.batch_size, len(images))
-    steps = len(images) // batch
-    optimizer = torch.optim.Adam(vae.parameters(), lr=settings.lr)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs * steps)
-    history = []
-    with ExitStack() as stack:
-        bars = stack.enter_context(ProgressBars()) if progress else None
-        if bars is not None:
-            bars.start("vae", settings.epochs)
-        for epoch in range(1, settings.epochs + 1):
-            order = torch.randperm(len(images), generator=generator)
-            total = 0.0
-            for step in range(steps):
-                rows = order[step * batch : (step + 1) * batch]
-                pixels, divergence = vae.loss(images[rows.numpy()], generator)
-                loss = pixels + settings.beta * divergence
-                optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
-                optimizer.step()
-                schedule.step()
-                total += float(loss.detach())
-            history.append(total / steps)
-            if bars is not None:
-                bars.row("vae", {"step": epoch, "loss": history[-1]})
-    vae.history = tuple(history)
     return vae.eval()
 
 
