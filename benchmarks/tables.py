@@ -151,9 +151,9 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
     "identify": (
         "Does the default recipe identify?",
         "From scratch, no latents seen, the default recipe; `sphere-…` is the same on the sphere from the"
-        " start, `d20-75` and `d40-75` take what docs/training.md says. d = 10 unless the name says otherwise."
+        " start, `d20-75` and `d40-75` take what docs/training.md says. d = 10 unless the name says another."
         " Median over seeds and, in brackets, the worst seed; *folded* counts runs that the label-free check"
-        " flags. One thread, beside other work on two cores: CPU seconds are the figure to compare. *× faster*"
+        " flags. One thread, beside other work on two cores: CPU seconds are what to compare. *× faster*"
         " is the papers' encoder on 20 001 bare steps of 2 × 1000 samples, measured in the same run, over"
         " them. `python -m benchmarks.identify`.",
         identify,
