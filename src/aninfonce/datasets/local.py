@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aninfonce._validation import check_choice
 from aninfonce.datasets.cifar import read_batches, read_binary_batch, read_pickled_batch
-from aninfonce.datasets.folder import class_folders, read_folder
+from aninfonce.datasets.folder import has_classes, read_folder
 from aninfonce.datasets.idx import read_idx_pair
 from aninfonce.datasets.images import DatasetError, LabelledImages
 from aninfonce.datasets.sheets import read_sheets
@@ -63,9 +63,9 @@ def read_images(path: str | Path, split: str = "train", *, size: int = 224) -> L
         if folder.is_dir() and (found := _read_format(folder, split)) is not None:
             return found
     for name in _FOLDERS[split]:
-        if class_folders(path / name):
+        if has_classes(path / name):
             return read_folder(path / name, size)
-    if class_folders(path) and not any((path / name).is_dir() for name in ("train", "test", "val")):
+    if not any((path / name).is_dir() for name in ("train", "test", "val")) and has_classes(path):
         return read_folder(path, size)
     raise DatasetError(
         f"{path} must hold the {split} part of a data set as idx files, CIFAR-10 batches (python, binary or"
