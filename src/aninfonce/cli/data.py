@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 @friendly
 def get(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME...", help="As `data list` has it.", show_default=False)
+        list[str], typer.Argument(metavar="NAME", help="As `data list` has it.", show_default=False)
     ],
     to: _TO = None,
     again: Annotated[bool, typer.Option("--again", help="Replace what is there.")] = False,
