@@ -39,6 +39,7 @@ _WIDE_RECIPE: dict[str, Any] = {
     "whiten": True,
     "unfold": None,
     "concentration_lr": 1e-6,
+    "muon_refresh": 2,
     "batch_size": 1024,
     "growth": (),
     "close": {"pairs": 65_536, "concentration_pairs": 65_536},

@@ -62,8 +62,7 @@ class Muon(Optimizer):
         lr: learning rate; the size of a step does not depend on that of the gradient.
         momentum: of the running mean of gradients.
         iterations: Newton–Schulz steps.
-        refresh: steps between two orthogonalisations of a matrix; the direction is kept in between. The
-            momentum averages over twenty steps, so that two cost little and halve the work.
+        refresh: steps between two orthogonalisations of a matrix; the direction is kept in between.
 
     References:
         Jordan et al., "Muon: an optimizer for hidden layers in neural networks" (2024).
