@@ -52,9 +52,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "5-100": {"process": "fig2/100"},
     "5-150": {"process": "fig2/150"},
     "5-200": {"process": "fig2/200"},
-    # The same recipe on the sphere from the first step: it folds.
-    "sphere-5-25": {"process": "fig2/25", "config": {"recipe": {"unfold": None}}},
-    "sphere-5-150": {"process": "fig2/150", "config": {"recipe": {"unfold": None}}},
+    # The sphere from the first step: it folds where the Λ differ much.
+    "sphere-5-25": {"process": "fig2/25", "config": {"recipe": {"unfold": None, "muon_refresh": 2}}},
+    "sphere-5-150": {"process": "fig2/150", "config": {"recipe": {"unfold": None, "muon_refresh": 2}}},
     # Plain InfoNCE at temperature 1, for comparison: it is meant to lose the style. Smaller rates,
     # because at those of AnInfoNCE some style (R² .16) is left over from the start, at the same loss.
     "infonce-5-25": {
