@@ -79,7 +79,8 @@ def test_spectrum():
     found = look("spectrum", clean([5.0, 5.0, 5.0, 25.0, 25.0]))
     assert found.concern
     assert "3 of 5 directions" in found.advice
-    assert found.interval[0] < 5 < found.interval[1]
+    # The largest of several estimates over the smallest: a little more than the true 5, on most seeds.
+    assert 4.5 < found.value < 6.5
     # Seen through a rotation, too.
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(DIM, DIM)))[0]
     turned = look("spectrum", clean([5.0, 5.0, 5.0, 25.0, 25.0]), encoder=lambda rows: rows @ turn)
