@@ -24,10 +24,11 @@ setup: $(READY) ## Create .venv with everything the other targets need
 demo: $(READY) ## Run the main job and write demo/index.html
 	$(BIN)/aninfonce demo --out demo
 
-# Workers get one thread each: two processes with two threads each are far slower on two cores.
+# Workers get one thread each: two processes with two threads each are far slower on two cores. A file stays with
+# one worker: the blocks of a page build on each other.
 .PHONY: test
 test: $(READY) ## Run all tests (under 15 minutes on 2 cores)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 .PHONY: docs
 docs: $(READY) ## Build the site into site/, with warnings as errors

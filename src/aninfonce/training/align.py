@@ -105,12 +105,12 @@ def fit_metric(
 def _newton(blocks: list[tuple[Tensor, Tensor]], index: Tensor, d: int, passes: int) -> tuple[Tensor, float]:
     """Go from M = I to the lowest loss: all pairs give its slope, some anchors its curvature.
 
-    The start counts as much as ten pairs: where hardly one is ever mistaken for another, the loss alone
-    would have no minimum.
+    The start counts a hundredth of a pair: where hardly one is ever mistaken for another, the loss alone
+    would have no minimum. More would hold back a search that starts far away.
     """
     start = entries = best = torch.eye(d, dtype=torch.float64)[index[0], index[1]]
     pairs = sum(len(a) for a, _ in blocks)
-    trust = 10.0 / pairs
+    trust = 0.01 / pairs
     lowest = lowest_loss = float("inf")
     slope, curvature, damping = torch.zeros_like(start), torch.eye(len(start), dtype=torch.float64), 0.0
     for _ in range(passes):
