@@ -95,8 +95,8 @@ def training_config(
     """Translate a cell's sizes to the settings of a training.
 
     With the recipe "fast" the batch doubles half-way, unless the cell says `grows: False`; `rates` multiplies
-    all rates, `adam_lr` is one of them by itself, `whiten` decorrelates the inputs,
-    and `held` says that the loss keeps the Λ̂ it starts with.
+    all rates, `adam_lr` is one of them by itself, `whiten` decorrelates the inputs, and `held` says that the
+    loss keeps the Λ̂ it starts with. No `closing_pairs` means no closing fit.
     """
     steps, batch_size = configuration["steps"], configuration["batch_size"]
     recipe: dict[str, Any] = {"name": configuration["recipe"], "steps": steps, "batch_size": batch_size}
@@ -104,12 +104,12 @@ def training_config(
         pairs = configuration["closing_pairs"]
         recipe["growth"] = ((0.5, 2 * batch_size),) if configuration.get("grows", True) else ()
         recipe["warmup"] = min(50, steps // 4)
-        recipe["unfold"] = {"pairs": max(1_000, pairs // 2 if pairs else 2 * configuration["test_pairs"])}
+        recipe["unfold"] = {"pairs": max(1_000, pairs // 2)}
         fits = {"pairs": pairs, "concentration_pairs": 2 * pairs, "block": min(1_024, pairs)}
         recipe["close"] = fits if pairs else None
         recipe["whiten"] = configuration.get("whiten", False)
         if "held" in configuration:
-            # Λ̂ stays where it starts, and a sphere of its own radius has no need to unfold.
+            # In Rᵈ the scale of the embedding would make up for a fixed Λ̂: the sphere is there at once.
             recipe |= {"concentration_lr": 1e-6, "unfold": None}
         if "adam_lr" in configuration:
             recipe["adam_lr"] = configuration["adam_lr"]
