@@ -147,6 +147,15 @@ def losses(rows: list[Row]) -> str:
     return table(("threads", "N", "d", names[0], *(f"{name} ×" for name in names[1:])), lines)
 
 
+def alarms(rows: list[Row]) -> str:
+    """Count the false alarms of each finding of the audit."""
+    lines = [
+        [name, f"{sum(name in row['concerns'] for row in rows)} of {len(rows)}"]
+        for name in rows[0]["findings"]
+    ]
+    return table(("finding", "alarms"), lines)
+
+
 SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
     "identify": (
         "Does the default recipe identify?",
@@ -173,6 +182,12 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         "What a candidate potential does",
         "Started at the true latents. `make bench-potential`.",
         potential,
+    ),
+    "alarms": (
+        "False alarms of the audit",
+        "Findings that raise a concern on clean data, on seeds that no threshold was looked at with."
+        " `python -m benchmarks.alarms`.",
+        alarms,
     ),
 }
 

@@ -76,6 +76,7 @@ def results_page(parts: Sequence[Section]) -> str:
             ours = value(line.mean, line.spread)
             cells = (line.cell, line.metric, ours, str(line.seeds), theirs, difference, verdict)
             text.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        text += [line for remark in study.remarks for line in ("", remark)]
         for row in section.failures:
             text += ["", f"Failed: {row['cell']}, seed {row['seed']}: `{row['error']}`"]
     return "\n".join(text) + "\n"

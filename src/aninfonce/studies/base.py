@@ -103,6 +103,7 @@ class Study:
         run: runs one cell; a pure function of its arguments, importable by name.
         plot: figures by name, from rows that were run.
         reference: what the values to compare with are called.
+        remarks: why values differ from the published ones, a sentence or two each.
 
     """
 
@@ -114,6 +115,7 @@ class Study:
     run: Callable[[Cell, int], Metrics]
     plot: Callable[[Sequence[Row]], dict[str, Figure]]
     reference: str = "published"
+    remarks: tuple[str, ...] = ()
 
 
 ANINFONCE = "Rusak et al., “InfoNCE: Identifying the Gap Between Theory and Practice” (2025)"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from scipy.optimize import minimize_scalar
+
+from aninfonce.losses import LpInfoNCE
 from aninfonce.metrics import identity_baseline, linear_r2, mean_correlation_coefficient
-from aninfonce.processes import process
+from aninfonce.processes import DataGeneratingProcess, process
 from aninfonce.studies import trained
 from aninfonce.studies.base import Cell, Configuration, Metrics, Preset, Published
 from aninfonce.studies.supervised import embed, fit_supervised
+from aninfonce.training import Fitted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,12 +31,16 @@ _MODELS: dict[str, dict[str, Any]] = {
     "Laplace": {"name": "lp", "options": {"p": 1, "candidates": "anchors+self"}},
     "Normal": {"name": "lp", "options": {"p": 2, "candidates": "anchors+self"}},
     "GenNorm β=3": {"name": "lp", "options": {"p": 3, "candidates": "anchors+self"}},
+    # Ours: −½ΔᵀΛ̂Δ with a trained potential β of the candidates, for anchors that are not uniform.
+    "Normal, β": {"name": "aninfonce", "options": {"potential": True}},
 }
 # cl-ica trains longer than AnInfoNCE, on larger batches.
 _PAPER = {"steps": 300_003, "batch_size": 6_144}
 _PAPER_SUPERVISED = {"steps": 100_001, "batch_size": 6_144}
+# Of one batch in which losses are compared.
+_LOSS_PAIRS = 2_048
 # Laplace and GenNorm have no fast product form.
-_SLOWNESS = {"vMF": 0.8, "Normal": 0.8, "Laplace": 2.0, "GenNorm β=3": 2.3}
+_SLOWNESS = {"vMF": 0.8, "Normal": 0.8, "Laplace": 2.0, "GenNorm β=3": 2.3, "Normal, β": 1.2}
 # Pairs lie close together in a box, and few anchors of a batch have a gradient: the first layer is slow to
 # learn unless its inputs are decorrelated and its rate is high.
 _CLOSE_PAIRS = {"whiten": True, "adam_lr": 0.02}
@@ -47,6 +56,10 @@ class TableRow(NamedTuple):
     spread: float
     fails: bool = False
     """Whether it is meant to fail."""
+    laptop: Configuration | None = None
+    """Settings of its own on that preset."""
+    slower: float = 1.0
+    """A step of those, in steps of the other rows."""
 
 
 class Baseline(NamedTuple):
@@ -62,24 +75,36 @@ class Baseline(NamedTuple):
 
 
 def table_cells(
-    table: str, metric: str, rows: Sequence[TableRow], baselines: Sequence[Baseline], preset: Preset
+    table: str,
+    metric: str,
+    rows: Mapping[int, Sequence[TableRow]],
+    baselines: Sequence[Baseline],
+    preset: Preset,
 ) -> list[Cell]:
-    """Give a cell for each row and each baseline of a table."""
+    """Give the cells of a table.
+
+    Args:
+        table: its name.
+        metric: what was published.
+        rows: by number; the pairs of a number can have several models.
+        baselines: identity and supervised scores.
+        preset: size.
+
+    """
     sizes = trained.SIZES[preset]
-    cells = []
-    for number, row in enumerate(rows, start=1):
-        settings = {**sizes, **_PAPER} if preset == "paper" else sizes
-        if preset != "paper" and row.space != "sphere":
-            settings = {**sizes, **_CLOSE_PAIRS}
-        cells.append(
-            Cell(
-                f"row {number}: {row.data} → {row.space}, {row.model}",
-                {"process": f"{table}/row{number}", "space": row.space, "model": row.model},
-                settings,
-                {metric: _value(row.value, row.spread, "equal" if row.fails else "higher")},
-                trained.estimate(preset, settings, _SLOWNESS[row.model]),
-            )
+    cells = [
+        Cell(
+            f"row {number}: {row.data} → {row.space}, {row.model}",
+            {"process": f"{table}/row{number}", "space": row.space, "model": row.model},
+            settings := _row_settings(row, preset),
+            {metric: _value(row.value, row.spread, "equal" if row.fails else "higher")},
+            trained.estimate(
+                preset, settings, _SLOWNESS[row.model] * (row.slower if preset == "laptop" else 1.0)
+            ),
         )
+        for number, models in rows.items()
+        for row in models
+    ]
     for base in baselines:
         settings = {**sizes, **_PAPER_SUPERVISED} if preset == "paper" else sizes
         if base.kind == "identity":
@@ -109,7 +134,10 @@ def run(cell: Cell, seed: int) -> Metrics:
     source, fitted = trained.train(
         settings, seed, space=_HEADS[settings["space"]], loss=_MODELS[settings["model"]]
     )
-    return {**trained.scores(source, fitted, settings, seed), "curves": trained.curves(fitted, "r2")}
+    metrics = trained.scores(source, fitted, settings, seed)
+    if settings["space"] == "unbounded" and settings["model"] in ("Laplace", "Normal", "GenNorm β=3"):
+        metrics |= _losses(source, fitted, settings, seed)
+    return {**metrics, "curves": trained.curves(fitted, "r2")}
 
 
 def table_plot(rows: Sequence[Row], metric: str) -> dict[str, Figure]:
@@ -134,6 +162,35 @@ def table_plot(rows: Sequence[Row], metric: str) -> dict[str, Figure]:
     axes.invert_yaxis()
     axes.legend()
     return {"table": figure}
+
+
+def _losses(
+    source: DataGeneratingProcess, fitted: Fitted, settings: Configuration, seed: int
+) -> dict[str, float]:
+    """Compare the encoder's loss with that of the true latents at their best scale, on the same pairs.
+
+    An encoder that is below them has not failed to train: the loss itself prefers something else.
+    """
+    pairs = trained.fresh_pairs(source, {"test_pairs": _LOSS_PAIRS}, seed)
+    assert pairs.z is not None
+    assert pairs.z_pos is not None
+    z, z_pos, loss = pairs.z, pairs.z_pos, LpInfoNCE(**_MODELS[settings["model"]]["options"])
+
+    def at(log_scale: float) -> float:
+        scale = math.exp(log_scale)
+        return float(loss(scale * z, scale * z_pos))
+
+    best = minimize_scalar(at, bounds=(-3.0, 4.0), method="bounded", options={"xatol": 0.01})
+    ours = loss(fitted.embed(pairs.x), fitted.embed(pairs.x_pos))
+    return {"loss": float(ours), "loss of the latents": float(best.fun)}
+
+
+def _row_settings(row: TableRow, preset: Preset) -> Configuration:
+    sizes = trained.SIZES[preset]
+    if preset == "paper":
+        return {**sizes, **_PAPER}
+    sizes = sizes if row.space == "sphere" else {**sizes, **_CLOSE_PAIRS}
+    return {**sizes, **row.laptop} if preset == "laptop" and row.laptop else sizes
 
 
 def _baseline(settings: Configuration, seed: int) -> Metrics:

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from aninfonce.studies.store import Row
 
 METRIC = "R² [%]"
+# Pairs with κ = 1 share so little that noise decides: many more of them, at a third of the rates.
+_FAINT = {"steps": 18_000, "batch_size": 2_048, "grows": False, "rates": 0.3, "whiten": True}
+_PLAIN = {"adam_lr": 0.008}
 ROWS = (
-    TableRow("sphere, uniform, vMF κ=1", "sphere", "vMF", 99.42, 0.05),
+    TableRow("sphere, uniform, vMF κ=1", "sphere", "vMF", 99.42, 0.05, laptop=_FAINT, slower=2.4),
     TableRow("sphere, uniform, vMF κ=10", "sphere", "vMF", 99.86, 0.01),
     TableRow("sphere, uniform, Laplace .05", "sphere", "vMF", 99.91, 0.01),
     TableRow("sphere, uniform, Normal .05", "sphere", "vMF", 99.86, 0.00),
@@ -29,6 +32,11 @@ ROWS = (
     TableRow("unbounded, Laplace 1, Normal 1", "unbounded", "Normal", 98.13, 0.14),
     TableRow("unbounded, Normal 1, Normal 1", "unbounded", "Normal", 98.76, 0.03),
 )
+# The same pairs with a potential of the candidates, which makes the true latents the optimum of the loss.
+BEYOND = {
+    11: (TableRow("unbounded, Laplace 1, Normal 1", "unbounded", "Normal, β", 98.13, 0.14, laptop=_PLAIN),),
+    12: (TableRow("unbounded, Normal 1, Normal 1", "unbounded", "Normal, β", 98.76, 0.03, laptop=_PLAIN),),
+}
 BASELINES = (
     Baseline("identity", "rows 1–4", 1, 66.98, 2.79),
     Baseline("supervised", "rows 1–4", 1, 99.71, 0.05),
@@ -45,7 +53,8 @@ BASELINES = (
 
 def cells(preset: Preset) -> list[Cell]:
     """Give the twelve rows and their baselines."""
-    return cl_ica.table_cells("table1", METRIC, ROWS, BASELINES, preset)
+    rows = {number: [row, *BEYOND.get(number, ())] for number, row in enumerate(ROWS, start=1)}
+    return cl_ica.table_cells("table1", METRIC, rows, BASELINES, preset)
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
@@ -61,4 +70,10 @@ STUDY = Study(
     cells=cells,
     run=cl_ica.run,
     plot=plot,
+    remarks=(
+        "Rows 11 and 12: the optimum of this loss is not the latents. Its negatives are anchors, which are"
+        " not uniform here, and −‖Δ‖² cannot make up for their density: the encoder ends far below the loss of the"
+        " true latents at their best scale, so that better training moves R² away from the published value."
+        " With a potential β of the candidates the latents are the optimum.",
+    ),
 )

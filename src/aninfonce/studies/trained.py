@@ -94,32 +94,33 @@ def training_config(
 ) -> TrainingConfig:
     """Translate a cell's sizes to the settings of a training.
 
-    With the recipe "fast" the batch doubles half-way, unless the cell says `grows: False`; `rates` multiplies
-    all rates, `adam_lr` is one of them by itself, `whiten` decorrelates the inputs, and `held` says that the
-    loss keeps the Λ̂ it starts with. No `closing_pairs` means no closing fit.
+    With the recipe "fast" the batch doubles half-way, unless the cell says `grows: False` or gives its own
+    steps of growth; `rates` multiplies all rates, `adam_lr` is one of them by itself, `whiten` decorrelates
+    the inputs, `width` is the encoder's, and `held` says that the loss keeps the Λ̂ it starts with. No
+    `closing_pairs` means no closing fit.
     """
     steps, batch_size = configuration["steps"], configuration["batch_size"]
     recipe: dict[str, Any] = {"name": configuration["recipe"], "steps": steps, "batch_size": batch_size}
     if configuration["recipe"] == "fast":
         pairs = configuration["closing_pairs"]
-        recipe["growth"] = ((0.5, 2 * batch_size),) if configuration.get("grows", True) else ()
+        grows = configuration.get("grows", True)
+        recipe["growth"] = (((0.5, 2 * batch_size),) if grows else ()) if isinstance(grows, bool) else grows
         recipe["warmup"] = min(50, steps // 4)
-        recipe["unfold"] = {"pairs": max(1_000, pairs // 2)}
+        recipe["unfold"] = {"pairs": max(1_000, pairs // 2)} if pairs else {}
         fits = {"pairs": pairs, "concentration_pairs": 2 * pairs, "block": min(1_024, pairs)}
         recipe["close"] = fits if pairs else None
         recipe["whiten"] = configuration.get("whiten", False)
         if "held" in configuration:
             # In Rᵈ the scale of the embedding would make up for a fixed Λ̂: the sphere is there at once.
             recipe |= {"concentration_lr": 1e-6, "unfold": None}
+        for name in ("muon_lr", "adam_lr", "concentration_lr"):
+            recipe[name] = configuration.get("rates", 1.0) * Recipe.model_fields[name].default
         if "adam_lr" in configuration:
             recipe["adam_lr"] = configuration["adam_lr"]
-        if "rates" in configuration:
-            for name in ("muon_lr", "adam_lr", "concentration_lr"):
-                recipe[name] = configuration["rates"] * Recipe.model_fields[name].default
     return TrainingConfig.model_validate(
         {
             "recipe": recipe,
-            "encoder": "paper-mlp" if configuration["recipe"] == "paper" else "mlp",
+            "encoder": _encoder(configuration),
             "space": space,
             "loss": dict(loss),
             "seed": seed,
@@ -131,9 +132,11 @@ def training_config(
     )
 
 
-def without_closing(config: TrainingConfig) -> TrainingConfig:
-    """Leave out the fits after the last step, for losses and pairs that they are not made for."""
-    return config.model_copy(update={"recipe": config.recipe.model_copy(update={"close": None})})
+def _encoder(configuration: Configuration) -> dict[str, Any]:
+    if configuration["recipe"] == "paper":
+        return {"name": "paper-mlp"}
+    width = {"width": configuration["width"]} if "width" in configuration else {}
+    return {"name": "mlp", "options": width}
 
 
 def metric_of_latents(z: Tensor, embedding: Tensor, metric: Tensor) -> Tensor:
