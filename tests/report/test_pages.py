@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from aninfonce.cli.app import app
 from aninfonce.report import write_markdown, write_report
 from aninfonce.report.markdown import END, START
+from aninfonce.studies import find_study
 from tests.report.browser import open_page
 
 
@@ -22,6 +23,7 @@ def test_the_page_holds_everything(results):
     for verdict in ("better", "within noise", "worse", "as published"):
         assert f">{verdict}</span>" in text
     assert "RuntimeError: &lt;b&gt;broke&lt;/b&gt; &amp; fell" in text
+    assert find_study("table1").remarks[0] in text
     assert 'href="../results.jsonl"' in text
     assert "aninfonce run table1 --preset laptop --seeds 3" in text
     assert not re.findall(r'(?:src|href)="https?:', text)

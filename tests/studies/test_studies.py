@@ -61,6 +61,7 @@ def test_published_values():
 
     def printed(study, metric, start):
         cells = [cell for cell in find_study(study).cells("paper") if cell.name.startswith(start)]
+        cells = [cell for cell in cells if not cell.name.endswith(", β")]
         return [(cell.published[metric].value, cell.published[metric].spread) for cell in cells]
 
     table1 = "99.42 99.86 99.91 99.86 99.60 99.64 99.70 99.69 99.02 99.02 98.13 98.76"

@@ -1,9 +1,13 @@
 """What trained studies share: reading a metric in the scale of the latents, and when R² is reached."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
+from aninfonce.processes import process
 from aninfonce.studies import find_study, plan
+from aninfonce.studies.cl_ica import losses
 from aninfonce.studies.dynamics import steps_to
 from aninfonce.studies.execute import execute
 from aninfonce.studies.marginals import mass_to_move
@@ -53,6 +57,41 @@ def test_a_process_by_its_settings_has_the_mixing_of_its_name():
         for chosen in ("fig2/25", given)
     ]
     assert torch.equal(*draws)
+
+
+@pytest.mark.parametrize(
+    ("given", "growth"), [(True, ((0.5, 1024),)), (False, ()), ([[0.3, 700]], ((0.3, 700),))]
+)
+def test_growth_of_the_batch(given, growth):
+    sizes = {**SIZES["laptop"], "grows": given}
+    assert training_config(sizes, 0, space="box", loss={"name": "lp"}).recipe.growth == growth
+
+
+def test_no_closing_pairs_means_no_closing_fit():
+    sizes = {**SIZES["laptop"], "closing_pairs": 0}
+    config = training_config(sizes, 0, space="sphere", loss={"name": "aninfonce"})
+    assert (config.unfolds, config.closes) == (True, False)
+
+
+def test_a_rate_of_its_own_wins_over_the_common_factor():
+    sizes = {**SIZES["laptop"], "rates": 3.0, "adam_lr": 0.02}
+    recipe = training_config(sizes, 0, space="box", loss={"name": "lp"}).recipe
+    assert (recipe.adam_lr, recipe.muon_lr) == (0.02, pytest.approx(0.3))
+
+
+def test_the_loss_of_the_latents_is_that_of_their_best_scale():
+    """An encoder that is the identity can only be as good, at the best of all scales."""
+    pairs = process("table1/row12", mixing="identity")
+    settings = {"model": "Normal"}
+    found = [
+        losses(pairs, SimpleNamespace(embed=lambda x, c=c: c * x), settings, 0) for c in (0.3, 0.52, 0.9)
+    ]
+    ours = [one["loss"] for one in found]
+    best = found[0]["loss of the latents"]
+    assert [one["loss of the latents"] for one in found] == [best] * 3
+    assert min(ours) == pytest.approx(best, abs=0.02)
+    assert ours[0] > best + 0.1
+    assert ours[2] > best + 0.1
 
 
 def test_hard_negatives_train_the_same_network_on():

@@ -136,7 +136,7 @@ def run(cell: Cell, seed: int) -> Metrics:
     )
     metrics = trained.scores(source, fitted, settings, seed)
     if settings["space"] == "unbounded" and settings["model"] in ("Laplace", "Normal", "GenNorm β=3"):
-        metrics |= _losses(source, fitted, settings, seed)
+        metrics |= losses(source, fitted, settings, seed)
     return {**metrics, "curves": trained.curves(fitted, "r2")}
 
 
@@ -164,7 +164,7 @@ def table_plot(rows: Sequence[Row], metric: str) -> dict[str, Figure]:
     return {"table": figure}
 
 
-def _losses(
+def losses(
     source: DataGeneratingProcess, fitted: Fitted, settings: Configuration, seed: int
 ) -> dict[str, float]:
     """Compare the encoder's loss with that of the true latents at their best scale, on the same pairs.

@@ -72,8 +72,8 @@ STUDY = Study(
     plot=plot,
     remarks=(
         "Rows 11 and 12: the optimum of this loss is not the latents. Its negatives are anchors, which are"
-        " not uniform here, and −‖Δ‖² cannot make up for their density: the encoder ends far below the loss of the"
-        " true latents at their best scale, so that better training moves R² away from the published value."
-        " With a potential β of the candidates the latents are the optimum.",
+        " not uniform here, and −‖Δ‖² cannot make up for their density: the encoder ends far below the loss"
+        " of the true latents at their best scale, so that better training moves R² away from the published"
+        " value. With a potential β of the candidates the latents are the optimum.",
     ),
 )
