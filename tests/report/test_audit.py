@@ -45,7 +45,7 @@ def test_in_a_browser(page, tmp_path):
     with open_page(path, tmp_path / "profile", width=390, height=800) as (browser, problems):
         assert browser.locator("section").count() == len(report.findings) == 10
         drawn = browser.eval_on_selector_all(
-            "figure img", "all => all.map(i => i.complete && i.naturalWidth > 0)"
+            "figure svg", "all => all.map(s => s.getBoundingClientRect().width > 100)"
         )
         assert drawn == [True] * 10
         assert browser.locator(".concern").first.is_visible()

@@ -41,9 +41,14 @@ def test_in_a_browser(results, tmp_path):
         assert page.locator("tbody tr").count() == 2 + 9 + 6
         assert page.locator(".better").first.is_visible()
         drawn = page.eval_on_selector_all(
-            "figure img", "all => all.map(i => i.complete && i.naturalWidth > 0)"
+            "figure svg", "all => all.map(s => s.getBoundingClientRect().width > 100)"
         )
         assert drawn == [True] * 3
+        # Each seed of each row tells its numbers.
+        titles = page.eval_on_selector_all("figure use > title", "all => all.map(t => t.textContent)")
+        first = "row 1: sphere, uniform, vMF κ=1 → sphere, vMF"
+        assert f"ours, each seed\nR² [%] 99.72\n{first}" in titles
+        assert sum(first in title for title in titles) == 3 + 1
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         page.locator("summary").first.click()
         assert page.locator("details p").first.is_visible()

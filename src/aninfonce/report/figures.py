@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aninfonce.report.compare import Section
+from aninfonce.report.hover import inline, name_points
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,6 +23,7 @@ class Plot:
         description: what a reader who cannot see it is told.
         svg: the drawing.
         png: the same in pixels.
+        inline: the drawing as an element of a page, which shows the numbers of its marks.
 
     """
 
@@ -30,16 +31,14 @@ class Plot:
     description: str
     svg: bytes
     png: bytes
+    inline: str
 
     @classmethod
     def of(cls, name: str, description: str, figure: Figure) -> Plot:
         """Render a figure in both formats."""
-        return cls(name, description, _render(figure, "svg"), _render(figure, "png"))
-
-    @property
-    def data_uri(self) -> str:
-        """The drawing as the source of an image, so that the page needs no other file."""
-        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
+        texts = name_points(figure, name)
+        svg = _render(figure, "svg")
+        return cls(name, description, svg, _render(figure, "png"), inline(svg, texts, description))
 
     def save(self, directory: Path) -> None:
         """Write it in both formats."""

@@ -1,0 +1,90 @@
+"""Plots that tell their numbers: each mark of a drawing gets a text that browsers show under the pointer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+_SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+# A cloud of points has no number worth reading, and would make the page large.
+_MOST = 400
+
+
+def name_points(figure: Figure, prefix: str) -> dict[str, list[str]]:
+    """Give every line with marks an id, and a text to each of its marks.
+
+    Args:
+        figure: whose lines are named; it is then drawn with these ids.
+        prefix: of the ids, unique on the page.
+
+    Returns:
+        The texts of each line's marks, by id.
+
+    """
+    texts: dict[str, list[str]] = {}
+    for axes in figure.axes:
+        for line in axes.lines:
+            if line.get_marker() in (None, "", " ", "None", "none") or len(_points(line)) > _MOST:
+                continue
+            line.set_gid(f"{prefix}-{len(texts)}")
+            texts[f"{prefix}-{len(texts)}"] = _texts(axes, line)
+    return texts
+
+
+def inline(svg: bytes, texts: dict[str, list[str]], description: str) -> str:
+    """Turn a drawing into an element of a page, with a title on each mark.
+
+    Args:
+        svg: drawn by matplotlib after `name_points`.
+        texts: from there.
+        description: what a reader who cannot see it is told.
+
+    Returns:
+        The element.
+
+    """
+    ElementTree.register_namespace("", _SVG)
+    ElementTree.register_namespace("xlink", _LINK)
+    root = ElementTree.fromstring(svg)
+    root.set("role", "img")
+    root.set("aria-label", description)
+    for group in root.iter(f"{{{_SVG}}}g"):
+        marks = list(group.iter(f"{{{_SVG}}}use"))
+        named = texts.get(group.get("id", ""), [])
+        # Marks outside of the drawing are not there: then it is not known which are.
+        if len(named) == len(marks):
+            for mark, text in zip(marks, named, strict=True):
+                ElementTree.SubElement(mark, f"{{{_SVG}}}title").text = text
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _texts(axes: Axes, line: Line2D) -> list[str]:
+    label = str(line.get_label())
+    start = "" if label.startswith("_") else f"{label}\n"
+    return [f"{start}{_value(axes.xaxis, x)}\n{_value(axes.yaxis, y)}" for x, y in _points(line)]
+
+
+def _points(line: Line2D) -> NDArray[np.float64]:
+    return np.asarray(line.get_xydata(), dtype=np.float64)
+
+
+def _value(axis: Axis, value: float) -> str:
+    """Name a place on an axis, by its tick where ticks are words."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    formatter = axis.get_major_formatter()
+    # Ticks that were given words look them up by place, and find nothing elsewhere.
+    if isinstance(axis.get_major_locator(), FixedLocator) and isinstance(formatter, FuncFormatter):
+        word = formatter(value)
+        if word:
+            return word
+    return f"{axis.get_label_text()} {value:.4g}".strip()
