@@ -31,7 +31,7 @@ _FAST: Configuration = {
     "warmup_epochs": 1,
     "muon_lr": 0.05,
     "adam_lr": 2e-3,
-    "concentration_lr": 1e-2,
+    "concentration_lr": 2e-2,
 }
 SIZES: dict[Preset, Configuration] = {
     "smoke": {
@@ -48,7 +48,7 @@ SIZES: dict[Preset, Configuration] = {
         **_FAST,
         "width": 16,
         "hidden": 128,
-        "dim": 64,
+        "dim": 128,
         "images": 20_000,
         "test_images": 10_000,
         "epochs": 20,

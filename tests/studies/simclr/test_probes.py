@@ -68,7 +68,7 @@ def test_the_papers_probe_agrees_with_logistic_regression():
     classes = ((features[:, 0] - 3.0 + noise) > 0).int() + ((features[:, 1] - 3.0) > 0.005).int()
     parts = features[:800], classes[:800], features[800:], classes[800:]
     assert sgd_probe(*parts) == pytest.approx(logistic_probe(*parts), abs=0.04)
-    assert logistic_probe(*parts) > 0.75
+    assert logistic_probe(*parts) > 0.65
 
 
 def test_each_image_is_shown_once_changed_or_not():

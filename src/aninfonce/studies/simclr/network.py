@@ -102,4 +102,4 @@ def build_network(configuration: Configuration, channels: int, seed: int) -> Net
 def embedding_dim(configuration: Configuration) -> int:
     """Columns of the last layer."""
     dim: int = configuration["dim"]
-    return 8 * dim if configuration["method"] == "larger embedding" else dim
+    return 4 * dim if configuration["method"] == "larger embedding" else dim
