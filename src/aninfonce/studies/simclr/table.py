@@ -52,7 +52,7 @@ def table_cells(
     """Make one cell a method.
 
     Args:
-        preset: size. At other sizes than the paper's its values say nothing about ours but their order.
+        preset: size. At other sizes than the paper's its values are shown without a verdict.
         methods: to train, and "untrained".
         sizes: of all of them.
         printed: values of the paper, by method and layer.
