@@ -124,8 +124,9 @@ def test_any_backbone_and_projector():
     ("make", "message"),
     [
         (lambda: ResNet(34), "`depth` must be one of 18, 50, got 34"),
-        (lambda: ResNet(18, stem="vgg"), "`stem` must be one of 'imagenet', 'cifar', got 'vgg'"),
+        (lambda: ResNet(18, stem="vgg"), "`stem` must be one of 'imagenet', 'cifar', 'cifar-"),
         (lambda: ResNet(18, in_channels=0), "`in_channels`"),
+        (lambda: ResNet(18, width=0), "`width`"),
         (lambda: ResNet(18)(torch.zeros(1, 1, 32, 32)), r"`x` must have shape \(N, 3, H, W\), got \(1, 1,"),
         (lambda: projector(512, 0), "`out_features`"),
         (lambda: ProjectedEncoder(nn.Identity(), nn.Identity(), head="box"), "`out_features` must be given"),
@@ -134,3 +135,11 @@ def test_any_backbone_and_projector():
 def test_bad_input_is_refused_by_name(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_slim_network_has_a_share_of_the_channels():
+    slim = ResNet(18, stem="cifar-half", width=16)
+    images = torch.zeros(2, 3, 32, 32)
+    assert slim.stem(images).shape == (2, 16, 16, 16)
+    assert slim(images).shape == (2, slim.out_features) == (2, 128)
+    assert ResNet(50, width=8).out_features == 256

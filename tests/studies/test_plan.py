@@ -55,7 +55,7 @@ def test_time_comes_from_earlier_rows_of_the_same_configuration():
     assert estimate_seconds(task, [other, failed]) == 2.0
 
 
-@pytest.mark.parametrize("name", study_names())
+@pytest.mark.parametrize("name", study_names(own_data=True))
 @pytest.mark.parametrize("preset", ["smoke", "laptop", "paper"])
 def test_grids_are_well_formed(name, preset):
     study = find_study(name)
@@ -66,4 +66,8 @@ def test_grids_are_well_formed(name, preset):
     for cell in cells:
         assert cell.estimate > 0
         assert not set(cell.parameters) & set(cell.settings)
-    assert [cell.published for cell in cells] == [cell.published for cell in study.cells("paper")]
+    assert list(map(_printed, cells)) == list(map(_printed, study.cells("paper")))
+
+
+def _printed(cell):
+    return {metric: known.value for metric, known in cell.published.items()}

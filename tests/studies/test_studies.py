@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from aninfonce.datasets import DatasetError, load_images
 from aninfonce.studies import find_study, plan, study_names
 from aninfonce.studies.execute import execute
 
@@ -25,10 +26,17 @@ CELLS = {
     "table2": ["row 1:*", "row 3:*", "supervised*"],
     "marginals": ["κ=1"],
 }
+# Data sets that must have been fetched.
+IMAGES = {"cifar10": "cifar10"}
 
 
 @pytest.mark.parametrize("name", study_names())
 def test_smoke(name):
+    if name in IMAGES:
+        try:
+            load_images(IMAGES[name])
+        except DatasetError as problem:
+            pytest.skip(str(problem))
     rows = []
     for task in plan([find_study(name)], "smoke", only=CELLS.get(name, ())):
         row = json.loads(json.dumps(execute(task)))
@@ -99,6 +107,25 @@ def test_published_values_of_the_appendix():
     assert printed("fig10", "R² before", "B") == [0.852, 0.852]
     assert printed("fig12", "peak R²", "TriCL") == [0.991, 0.663]
     assert printed("fig12", "end R²") == [0.896, 0.91, 0.525, 0.92]
+
+
+def test_published_values_of_images():
+    """Table 1: classes, grey, brightness, contrast, hue, saturation and their average."""
+
+    def printed(study, method, layer):
+        (cell,) = [cell for cell in find_study(study).cells("paper") if cell.name == method]
+        names = ("classes", "grey", "brightness", "contrast", "hue", "saturation", "average")
+        return [cell.published[f"{layer}: {name} [%]"].value for name in names]
+
+    assert printed("cifar10", "InfoNCE", "backbone") == _numbers("90.9 56.1 59.3 62.6 55.4 55.1 57.7")
+    assert printed("cifar10", "AnInfoNCE", "backbone") == _numbers("88.4 80.1 93.4 91.1 65.5 72.3 80.5")
+    without = "AnInfoNCE without ℓ2"
+    assert printed("cifar10", without, "backbone") == _numbers("83.2 96.2 98.0 96.6 76.8 88.4 91.2")
+    assert printed("cifar10", "InfoNCE", "projector") == _numbers("89.8 52.0 52.0 52.0 51.8 51.0 51.8")
+    assert printed("cifar10", "AnInfoNCE", "projector") == _numbers("85.4 71.4 71.4 77.1 59.7 65.5 69.0")
+    assert printed("cifar10", without, "projector") == _numbers("79.1 65.5 65.5 87.6 70.5 83.8 74.6")
+    assert printed("imagenet", "InfoNCE", "backbone") == _numbers("68.2 98.7 71.6 72.5 68.0 61.2 74.4")
+    assert printed("imagenet", "AnInfoNCE", "projector") == _numbers("26.7 71.0 55.2 54.1 52.6 52.7 57.1")
 
 
 def test_cells_with_committed_results_keep_their_configuration():

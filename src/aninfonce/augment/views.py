@@ -49,15 +49,27 @@ class ViewSource(PairSource):
         augmentation: makes both views, with parameters of their own.
         seed: of the order and of the views.
         flat: give rows of pixels (n, C·H·W) to encoders that want these.
+        shard: (rank, processes) of a distributed run: all draw the same parameters, and each opens and
+            changes its own rows of a batch only.
 
     """
 
-    def __init__(self, images: Any, augmentation: Augmentation, seed: int = 0, *, flat: bool = False) -> None:
+    def __init__(
+        self,
+        images: Any,
+        augmentation: Augmentation,
+        seed: int = 0,
+        *,
+        flat: bool = False,
+        shard: tuple[int, int] = (0, 1),
+    ) -> None:
         if len(getattr(images, "shape", ())) != 4 or len(images) < 2:
             raise ValueError(f"`images` must be at least 2 of shape (N, C, H, W), got {describe(images)}")
         self.images = images
         self.augmentation = augmentation
         self.flat = flat
+        self.shard = shard
+        self.sharded = shard[1] > 1
         self.largest_batch = len(images)
         self._order_stream = Generator().manual_seed(3 * seed)
         self._stream = Generator().manual_seed(3 * seed + 1)
@@ -70,14 +82,16 @@ class ViewSource(PairSource):
         self._position = 0
 
     def views(self, n: int) -> Views:
-        """Take the next `n` pairs, with all that was drawn for them."""
+        """Take the next `n` pairs, or this process's share of them, with all that was drawn for them."""
         if check_count(n, "n") > len(self.images):
             raise ValueError(f"`n` must be at most the number of images, {len(self.images)}, got {n}")
         if self._position + n > len(self.images):
             self._start_epoch()
         rows = self._order[self._position : self._position + n]
         self._position += n
-        return self._make(rows, self._stream)
+        rank, processes = self.shard
+        own = slice(rank * n // processes, (rank + 1) * n // processes)
+        return self._make(rows, self._stream, own)
 
     def next(self, n: int) -> PairBatch:
         """Take the next `n` pairs."""
@@ -89,13 +103,22 @@ class ViewSource(PairSource):
         parts = [self._make(part, self._aside).pairs for part in torch.split(rows, _CHUNK)]
         return PairBatch(torch.cat([p.x for p in parts]), torch.cat([p.x_pos for p in parts]))
 
-    def _make(self, rows: Tensor, generator: Generator) -> Views:
-        chosen = self.images[rows] if isinstance(self.images, Tensor) else self.images[rows.numpy()]
-        pixels = as_pixels(chosen)
-        first, second = (self.augmentation(pixels, generator) for _ in range(2))
-        x, x_pos = first.images, second.images
+    def draw(self, n: int, generator: Generator) -> tuple[Parameters, Parameters]:
+        """Draw what is done to both views of `n` images; for subclasses whose views share some of it."""
+        shape = (n, *self.images.shape[1:])
+        return self.augmentation.draw(shape, generator), self.augmentation.draw(shape, generator)
+
+    def _make(self, rows: Tensor, generator: Generator, own: slice = slice(None)) -> Views:
+        first, second = (
+            {name: values[own] for name, values in drawn.items()} for drawn in self.draw(len(rows), generator)
+        )
+        rows = rows[own]
+        pixels = as_pixels(
+            self.images[rows] if isinstance(self.images, Tensor) else self.images[rows.numpy()]
+        )
+        x, x_pos = (self.augmentation.apply(pixels, parameters) for parameters in (first, second))
         pairs = PairBatch(x.flatten(1), x_pos.flatten(1)) if self.flat else PairBatch(x, x_pos)
-        return Views(pairs, rows, first.parameters, second.parameters)
+        return Views(pairs, rows, first, second)
 
     def state(self) -> State:
         """States of the generators, and the position in the epoch."""

@@ -43,7 +43,7 @@ def list_studies(
     if study is None:
         for heading in ("study", "what", "cells"):
             table.add_column(heading, no_wrap=heading == "study")
-        for found in map(find_study, study_names()):
+        for found in map(find_study, study_names(own_data=True)):
             table.add_row(found.name, found.title, str(len(found.cells(preset))))
     else:
         for heading in ("cell", "compared on", "settings"):

@@ -54,6 +54,8 @@ _BLOCKS: dict[int, tuple[type[BasicBlock] | type[Bottleneck], tuple[int, ...]]] 
     18: (BasicBlock, (2, 2, 2, 2)),
     50: (Bottleneck, (3, 4, 6, 3)),
 }
+# Stride of the first convolution.
+_SMALL_STEMS = {"cifar": 1, "cifar-half": 2}
 
 
 class ResNet(nn.Module):
@@ -66,9 +68,10 @@ class ResNet(nn.Module):
 
     Args:
         depth: 18 or 50.
-        stem: `"imagenet"` (7×7 convolution of stride 2 and a max-pool) or `"cifar"` (3×3 of stride 1, no
-            pool).
+        stem: `"imagenet"` (7×7 convolution of stride 2 and a max-pool), `"cifar"` (3×3 of stride 1, no
+            pool) or `"cifar-half"` (3×3 of stride 2, no pool: a quarter of the work).
         in_channels: channels of the image.
+        width: channels of the first stage; each further one has twice as many, and features follow suit.
         generator: draws the weights: Kaiming-normal by fan-out, normalisation layers at the identity.
 
     References:
@@ -82,28 +85,25 @@ class ResNet(nn.Module):
         *,
         stem: str = "imagenet",
         in_channels: int = 3,
+        width: int = 64,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         if depth not in _BLOCKS:
             raise ValueError(f"`depth` must be one of {', '.join(map(str, _BLOCKS))}, got {depth!r}")
-        check_choice(stem, "stem", ("imagenet", "cifar"))
+        check_choice(stem, "stem", ("imagenet", *_SMALL_STEMS))
         self.in_channels = check_count(in_channels, "in_channels")
+        self.width = check_count(width, "width")
         block, counts = _BLOCKS[depth]
         with weights_from(generator):
-            if stem == "imagenet":
-                first = [*_conv_norm(in_channels, 64, 7, 2), nn.ReLU(inplace=True)]
-                self.stem = nn.Sequential(*first, nn.MaxPool2d(3, stride=2, padding=1))
-            else:
-                self.stem = nn.Sequential(*_conv_norm(in_channels, 64, 3, 1), nn.ReLU(inplace=True))
+            self.stem = _stem(stem, in_channels, width)
             stages: list[nn.Module] = []
-            n_in = 64
+            n_in = width
             for stage, count in enumerate(counts):
-                width = 64 * 2**stage
                 blocks = []
                 for index in range(count):
-                    blocks.append(block(n_in, width, stride=2 if stage > 0 and index == 0 else 1))
-                    n_in = width * block.expansion
+                    blocks.append(block(n_in, width * 2**stage, stride=2 if stage > 0 and index == 0 else 1))
+                    n_in = width * 2**stage * block.expansion
                 stages.append(nn.Sequential(*blocks))
             self.stages = nn.Sequential(*stages)
             for module in self.modules():
@@ -228,6 +228,13 @@ def resnet(
         return ProjectedEncoder(backbone, nn.Identity(), head=head, out_features=width)
     last = projector(width, out_features, hidden=hidden, generator=generator)
     return ProjectedEncoder(backbone, last, head=head, out_features=out_features)
+
+
+def _stem(name: str, n_in: int, width: int) -> nn.Sequential:
+    if name in _SMALL_STEMS:
+        return nn.Sequential(*_conv_norm(n_in, width, 3, _SMALL_STEMS[name]), nn.ReLU(inplace=True))
+    first = [*_conv_norm(n_in, width, 7, 2), nn.ReLU(inplace=True)]
+    return nn.Sequential(*first, nn.MaxPool2d(3, stride=2, padding=1))
 
 
 def _conv_norm(n_in: int, n_out: int, size: int, stride: int) -> tuple[nn.Conv2d, nn.BatchNorm2d]:

@@ -18,6 +18,7 @@ import torch
 import aninfonce
 from aninfonce.studies.base import Metrics
 from aninfonce.studies.plan import Task
+from aninfonce.studies.scratch import scratch
 from aninfonce.studies.store import Row
 from aninfonce.training import TrainingInterrupted
 
@@ -39,7 +40,7 @@ def execute(task: Task) -> Row | None:
     error = None
     noticed: list[warnings.WarningMessage] = []
     try:
-        with warnings.catch_warnings(record=True) as noticed:
+        with warnings.catch_warnings(record=True) as noticed, scratch(task.scratch, task.key):
             warnings.simplefilter("default")
             found = task.study.run(task.cell, task.seed)
         json.dumps(found, allow_nan=False)  # a NaN or an array is this cell's error, not the sweep's

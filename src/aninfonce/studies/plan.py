@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -18,12 +19,13 @@ from aninfonce.studies.store import Key, Row
 
 @dataclass(frozen=True)
 class Task:
-    """One cell of one study with one seed."""
+    """One cell of one study with one seed; `scratch` is where it may keep checkpoints while it runs."""
 
     study: Study
     cell: Cell
     seed: int
     preset: Preset
+    scratch: Path | None = None
 
     @property
     def key(self) -> Key:

@@ -26,16 +26,26 @@ _NAMES = (
     "table1",
     "table2",
     "marginals",
+    "cifar10",
 )
+# Need images that cannot be fetched: left out where all studies are run.
+_ON_OWN_DATA = ("imagenet",)
 
 
-def study_names() -> list[str]:
-    """Names that `find_study` knows, in the order of the papers.
+def study_names(*, own_data: bool = False) -> list[str]:
+    """Names of the studies, in the order of the papers.
 
     >>> "fig10" in study_names()
     True
+
+    Args:
+        own_data: also name those that need images of the user's own.
+
+    Returns:
+        Names that `find_study` knows.
+
     """
-    return list(_NAMES)
+    return [*_NAMES, *(_ON_OWN_DATA if own_data else ())]
 
 
 def find_study(name: str) -> Study:
@@ -45,15 +55,16 @@ def find_study(name: str) -> Study:
     'fig10'
 
     Args:
-        name: one of `study_names()`.
+        name: one of `study_names(own_data=True)`.
 
     Returns:
         The study; a `ValueError` with close names if there is none of that name.
 
     """
-    if name not in _NAMES:
-        close = difflib.get_close_matches(name, study_names(), n=3, cutoff=0.5)
+    names = study_names(own_data=True)
+    if name not in names:
+        close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-        raise ValueError(f"`study` must be one of {', '.join(study_names())}, got {name!r}{hint}")
+        raise ValueError(f"`study` must be one of {', '.join(names)}, got {name!r}{hint}")
     study: Study = importlib.import_module(f"aninfonce.studies.{name.replace('-', '_')}").STUDY
     return study

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal, Protocol
 
 from aninfonce._validation import check_choice, check_count
@@ -36,7 +37,8 @@ def run_sweep(
     """Run what is not in the store yet; each finished cell is stored at once.
 
     A cell that fails is stored with its error, and the others go on. Whatever ends the sweep early, all rows
-    written so far stay, and the next call goes on from there.
+    written so far stay, and the next call goes on from there; cells of many minutes keep checkpoints in the
+    store's folder `unfinished`, and go on from these.
 
     Example:
         >>> import tempfile
@@ -90,4 +92,4 @@ def _hand_out(tasks: Sequence[Task], store: ResultStore, watcher: Watcher | None
             continue
         if watcher is not None:
             watcher.started(task)
-        yield task
+        yield replace(task, scratch=store.directory / "unfinished")

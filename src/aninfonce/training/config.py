@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 import yaml
 from pydantic import (
     Field,
+    NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
@@ -64,12 +65,14 @@ class Recipe(Settings):
         steps: of the optimiser.
         batch_size: pairs a step, over all processes together.
         growth: (share of the steps, batch size from there on).
-        optimizer: "muon" for hidden matrices and Adam for the rest, or "adam" for all.
+        optimizer: "muon" for hidden matrices and Adam for the rest, "adam" for all, or "lars".
         muon_lr: rate for hidden matrices.
         muon_momentum: their momentum.
         muon_iterations: Newton–Schulz steps that orthogonalise it.
         muon_refresh: steps of the optimiser between two such calculations. 2 saves time and
             costs exactness.
+        lars_lr: rate of LARS, SimCLR's optimiser for large batches.
+        lars_decay: its weight decay.
         adam_lr: rate of Adam on the rest of the encoder.
         adam_betas: of Adam.
         concentration_lr: rate of Adam on the loss's own parameters, Λ̂ first of all.
@@ -85,11 +88,13 @@ class Recipe(Settings):
     steps: PositiveInt = 2000
     batch_size: Annotated[int, Field(ge=2)] = 512
     growth: tuple[tuple[Share, PositiveInt], ...] = ((0.5, 1024),)
-    optimizer: Literal["muon", "adam"] = "muon"
+    optimizer: Literal["muon", "adam", "lars"] = "muon"
     muon_lr: PositiveFloat = 0.1
     muon_momentum: Momentum = 0.95
     muon_iterations: PositiveInt = 4
     muon_refresh: PositiveInt = 1
+    lars_lr: PositiveFloat = 0.3
+    lars_decay: NonNegativeFloat = 1e-6
     adam_lr: PositiveFloat = 8e-3
     adam_betas: tuple[Momentum, Momentum] = (0.9, 0.99)
     concentration_lr: PositiveFloat = 1e-2

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.optim import Adam, Optimizer
 
 from aninfonce.training.config import Recipe
+from aninfonce.training.lars import Lars
 from aninfonce.training.muon import Muon
 
 
@@ -35,6 +36,8 @@ def hidden_matrices(encoder: nn.Module) -> list[Tensor]:
 def build_optimizers(encoder: nn.Module, loss: nn.Module, recipe: Recipe) -> list[Optimizer]:
     """Muon for hidden matrices, Adam for the rest of the encoder and, at a rate of its own, for the loss.
 
+    With the optimiser "lars", LARS for all of the encoder.
+
     Args:
         encoder: whose weights are trained.
         loss: whose parameters (Λ̂, a temperature, potentials) are trained.
@@ -45,7 +48,8 @@ def build_optimizers(encoder: nn.Module, loss: nn.Module, recipe: Recipe) -> lis
 
     """
     matrices = hidden_matrices(encoder) if recipe.optimizer == "muon" else []
-    taken = {id(parameter) for parameter in matrices}
+    scaled = [p for p in encoder.parameters() if p.requires_grad] if recipe.optimizer == "lars" else []
+    taken = {id(parameter) for parameter in [*matrices, *scaled]}
     rest = [p for p in encoder.parameters() if p.requires_grad and id(p) not in taken]
     groups = [
         {"params": parameters, "lr": rate}
@@ -67,6 +71,8 @@ def build_optimizers(encoder: nn.Module, loss: nn.Module, recipe: Recipe) -> lis
             refresh=recipe.muon_refresh,
         )
         optimizers.append(muon)
+    if scaled:
+        optimizers.append(Lars(scaled, recipe.lars_lr, weight_decay=recipe.lars_decay))
     for optimizer in optimizers:
         for group in optimizer.param_groups:
             group["initial_lr"] = group["lr"]
