@@ -40,8 +40,8 @@ STUDY = Study(
     run=batches.run,
     plot=batches.plot,
     remarks=(
-        "On the laptop preset a cell has 2000 steps, while the paper's Figure 8 follows the same settings over"
-        " hundreds of thousands: small batches, which make up for their size by steps, end below the"
+        "On the laptop preset a cell has 2000 steps, while the paper's Figure 8 follows the same settings"
+        " over hundreds of thousands: small batches, which make up for their size by steps, end below the"
         " published values.",
     ),
 )
