@@ -113,7 +113,7 @@ STUDY = Study(
     plot=plot,
     remarks=(
         "B, on the laptop preset: the first training is cut short after 700 steps, so that more of it gains"
-        " as much as hard negatives do, and neither reaches the published end. The paper does not state how long"
-        " its two trainings are.",
+        " as much as hard negatives do, and neither reaches the published end. The paper does not state how"
+        " long its two trainings are.",
     ),
 )
