@@ -47,11 +47,11 @@ def test_the_second_call_finds_the_first(tmp_path, digits, monkeypatch):
     for vae in (alone, second):
         assert vae.history == first.history
         assert torch.equal(vae.encode(images), first.encode(images))
-    assert [path.suffix for path in next(tmp_path.iterdir()).glob("tensors*")] == [".safetensors"]
+    assert [path.suffix for path in next(tmp_path.glob("vae-*")).glob("tensors*")] == [".safetensors"]
     # Other images or settings are another VAE.
     train_vae(digits.images[1:257], settings, directory=tmp_path)
     train_vae(images, settings.model_copy(update={"seed": 1}), directory=tmp_path)
-    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(tmp_path.glob("vae-*"))) == 3
 
 
 def test_a_damaged_one_is_trained_again(tmp_path):
@@ -116,4 +116,4 @@ def test_a_stopped_run_goes_on_bit_for_bit(tmp_path, monkeypatch, damaged):
     whole = train_vae(images, settings)
     assert resumed.history == whole.history
     assert torch.equal(resumed.encode(images), whole.encode(images))
-    assert [path.suffix for path in tmp_path.iterdir()] == [""]
+    assert [path.suffix for path in tmp_path.glob("vae-*")] == [""]
