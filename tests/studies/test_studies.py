@@ -10,6 +10,7 @@ from aninfonce.studies.execute import execute
 # One cell of each kind where all would take long.
 CELLS = {
     "fig2": ["AnInfoNCE Λ₂=25", "InfoNCE Λ₂=25", "optimum"],
+    "fig3": ["AnInfoNCE Λ₂=25", "InfoNCE Λ₂=25", "AnInfoNCE Λ=5…50"],
     "fig4": ["A: d=10, batch 50"],
     "fig6-uniformity": ["κ=0.01", "κ=100"],
     "fig8": ["overlap*", "dynamics Λ=25, batch 50"],
@@ -28,7 +29,9 @@ CELLS = {
 
 
 @pytest.mark.parametrize("name", study_names())
-def test_smoke(name):
+def test_smoke(name, request, monkeypatch):
+    if find_study(name).run.__module__.startswith("aninfonce.studies.images"):
+        monkeypatch.setenv("ANINFONCE_DATA", str(request.getfixturevalue("mnist_folder")))
     rows = []
     for task in plan([find_study(name)], "smoke", only=CELLS.get(name, ())):
         row = json.loads(json.dumps(execute(task)))

@@ -11,6 +11,7 @@ from aninfonce.studies.base import Study
 # costs nothing.
 _NAMES = (
     "fig2",
+    "fig3",
     "fig4",
     "fig5",
     "fig6-uniformity",
@@ -27,6 +28,8 @@ _NAMES = (
     "table2",
     "marginals",
 )
+# Those whose module is in the folder `images`.
+_OF_IMAGES = ("fig3",)
 
 
 def study_names() -> list[str]:
@@ -55,5 +58,6 @@ def find_study(name: str) -> Study:
         close = difflib.get_close_matches(name, study_names(), n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(f"`study` must be one of {', '.join(study_names())}, got {name!r}{hint}")
-    study: Study = importlib.import_module(f"aninfonce.studies.{name.replace('-', '_')}").STUDY
+    folder = "aninfonce.studies.images" if name in _OF_IMAGES else "aninfonce.studies"
+    study: Study = importlib.import_module(f"{folder}.{name.replace('-', '_')}").STUDY
     return study
