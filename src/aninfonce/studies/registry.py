@@ -14,6 +14,7 @@ _NAMES = (
     "fig3",
     "fig4",
     "fig5",
+    "fig6-images",
     "fig6-uniformity",
     "fig8",
     "fig9",
@@ -24,12 +25,16 @@ _NAMES = (
     "exactness",
     "conditional-form",
     "nonuniform",
+    "mnist-augmentations",
+    "domain",
+    "augmentation-strength",
+    "editing",
     "table1",
     "table2",
     "marginals",
 )
 # Those whose module is in the folder `images`.
-_OF_IMAGES = ("fig3",)
+_OF_IMAGES = ("fig3", "fig6-images", "mnist-augmentations", "domain", "augmentation-strength", "editing")
 
 
 def study_names() -> list[str]:

@@ -136,14 +136,14 @@ def sizes(preset: Preset, loss: str) -> Configuration:
     return common if loss == "AnInfoNCE" or preset == "paper" else {**common, "rates": _RATES_OF_INFONCE}
 
 
-def train_on(source: PairSource, settings: Mapping[str, Any], seed: int, *, space: str = "sphere") -> Fitted:
+def train_on(source: PairSource, settings: Mapping[str, Any], seed: int, *, uniform: bool = True) -> Fitted:
     """Train an encoder on rows of pixels, with the loss of the settings.
 
     Args:
         source: of pairs.
         settings: with `loss`, "AnInfoNCE" or "InfoNCE", and those of `CONTRASTIVE_SIZES`.
         seed: of the weights.
-        space: of the embedding.
+        uniform: whether latents cover a sphere evenly, as the recipe's steps onto the sphere have it.
 
     Returns:
         What was trained.
@@ -155,7 +155,10 @@ def train_on(source: PairSource, settings: Mapping[str, Any], seed: int, *, spac
         loss: dict[str, Any] = {"name": "aninfonce", "options": options}
     else:
         loss = {"name": "infonce"}
-    config = trained.training_config(dict(settings), seed, space=space, loss=loss)
+    config = trained.training_config(dict(settings), seed, space="sphere", loss=loss)
+    if not uniform:
+        recipe = config.recipe.model_copy(update={"unfold": None, "close": None})
+        config = config.model_copy(update={"recipe": recipe})
     images = source.fresh(_WHITENING_IMAGES).x
     layers: list[nn.Module] = [Whitening.of(images, settings["components"])] if settings["components"] else []
     network = MLP(
