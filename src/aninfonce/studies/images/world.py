@@ -37,6 +37,39 @@ REAL_SIZES: dict[Preset, Configuration] = {
     "laptop": {"known_images": 60_000, "asked_images": 10_000},
     "paper": {"known_images": 60_000, "asked_images": 10_000},
 }
+# The paper does not state the encoder of its figure; ours is an MLP of three hidden layers on the principal
+# components of decoded images, or on all pixels where their number is 0. Directions in which decoded images
+# hardly vary would only be noise to it, and real images lie far out there.
+CONTRASTIVE_SIZES: dict[Preset, Configuration] = {
+    "smoke": {
+        "recipe": "fast",
+        "steps": 30,
+        "batch_size": 64,
+        "closing_pairs": 2_048,
+        "test_pairs": 2_000,
+        "components": 32,
+        "encoder_width": 32,
+    },
+    "laptop": {
+        "recipe": "fast",
+        "steps": 1_500,
+        "batch_size": 512,
+        "closing_pairs": 16_384,
+        "test_pairs": 10_000,
+        "components": 64,
+        "encoder_width": 256,
+    },
+    "paper": {
+        "recipe": "paper",
+        "steps": 100_000,
+        "batch_size": 1_000,
+        "test_pairs": 10_000,
+        "components": 0,
+        "encoder_width": 512,
+    },
+}
+# InfoNCE does not care about style: what the start had of it only fades, the better the smaller the rates.
+_RATES_OF_INFONCE = 0.3
 DIM = 10
 # A decoder is slow for few rows; so many images in advance still fit into memory.
 _BULK = 8_192
@@ -93,41 +126,6 @@ def real_images(settings: Mapping[str, Any]) -> tuple[LabelledImages, LabelledIm
     name = settings["dataset"]
     known = load_images(name, "train").take(settings["known_images"])
     return known, load_images(name, "test").take(settings["asked_images"])
-
-
-# The paper does not state the encoder of its figure; ours is an MLP of three hidden layers on the principal
-# components of decoded images, or on all pixels where their number is 0. Directions in which decoded images
-# hardly vary would only be noise to it, and real images lie far out there.
-CONTRASTIVE_SIZES: dict[Preset, Configuration] = {
-    "smoke": {
-        "recipe": "fast",
-        "steps": 30,
-        "batch_size": 64,
-        "closing_pairs": 2_048,
-        "test_pairs": 2_000,
-        "components": 32,
-        "encoder_width": 32,
-    },
-    "laptop": {
-        "recipe": "fast",
-        "steps": 1_500,
-        "batch_size": 512,
-        "closing_pairs": 16_384,
-        "test_pairs": 10_000,
-        "components": 64,
-        "encoder_width": 256,
-    },
-    "paper": {
-        "recipe": "paper",
-        "steps": 100_000,
-        "batch_size": 1_000,
-        "test_pairs": 10_000,
-        "components": 0,
-        "encoder_width": 512,
-    },
-}
-# InfoNCE does not care about style: what the start had of it only fades, the better the smaller the rates.
-_RATES_OF_INFONCE = 0.3
 
 
 def sizes(preset: Preset, loss: str) -> Configuration:
