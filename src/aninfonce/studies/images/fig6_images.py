@@ -39,7 +39,7 @@ def cells(preset: Preset) -> list[Cell]:
     """Give views of single images, normal steps instead of these, and an encoder trained on such views."""
     sizes = {**world.VAE_SIZES[preset], **SIZES[preset]}
     known = {"class accuracy": Published(NEIGHBOURS, precision=5e-4)}
-    training = views.sizes(preset, "InfoNCE")
+    training = views.sizes(preset)
     return [
         Cell("views of single images", {"steps from": "views"}, sizes, {}, _SECONDS[preset]),
         Cell("normal steps, decoded", {"steps from": "normal"}, sizes, {}, _SECONDS[preset]),

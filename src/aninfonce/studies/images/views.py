@@ -21,7 +21,7 @@ READOUTS = ("crop", "blur")
 _SIZES: dict[Preset, Configuration] = {
     "smoke": {"closing_pairs": 0, "test_pairs": 256, **world.REAL_SIZES["smoke"]},
     "laptop": {
-        "steps": 800,
+        "steps": 1_500,
         "grows": False,
         "closing_pairs": 0,
         "test_pairs": 1_024,
@@ -32,9 +32,9 @@ _SIZES: dict[Preset, Configuration] = {
 }
 
 
-def sizes(preset: Preset, loss: str) -> Configuration:
+def sizes(preset: Preset) -> Configuration:
     """Give the settings of a training on views: as on decoded images, since only the pairs should differ."""
-    return {**world.sizes(preset, loss), **_SIZES[preset]}
+    return {**world.sizes(preset, "AnInfoNCE"), **_SIZES[preset]}
 
 
 def train_and_score(augmentation: Augmentation, settings: Mapping[str, Any], seed: int) -> Metrics:

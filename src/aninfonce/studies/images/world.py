@@ -157,15 +157,18 @@ def train_on(source: PairSource, settings: Mapping[str, Any], seed: int, *, unif
     if not uniform:
         recipe = config.recipe.model_copy(update={"unfold": None, "close": None})
         config = config.model_copy(update={"recipe": recipe})
+    return fit(source, config, encoder=_network(source, settings, seed))
+
+
+def _network(source: PairSource, settings: Mapping[str, Any], seed: int) -> nn.Module:
+    """Build the encoder, from rows of pixels to `DIM` columns."""
+    generator = Generator().manual_seed(seed)
     images = source.fresh(_WHITENING_IMAGES).x
-    layers: list[nn.Module] = [Whitening.of(images, settings["components"])] if settings["components"] else []
-    network = MLP(
-        settings["components"] or images.shape[1],
-        DIM,
-        width=settings["encoder_width"],
-        generator=Generator().manual_seed(seed),
-    )
-    return fit(source, config, encoder=nn.Sequential(*layers, network))
+    width, components = settings["encoder_width"], settings["components"]
+    if not components:
+        return MLP(images.shape[1], DIM, width=width, generator=generator)
+    network = MLP(components, DIM, width=width, generator=generator)
+    return nn.Sequential(Whitening.of(images, components), network)
 
 
 def decoded(vae: VAE, concentration: Sequence[float], seed: int) -> ProcessSource:
