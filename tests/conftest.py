@@ -5,18 +5,27 @@ import pytest
 from aninfonce.datasets import DatasetError, fetch, load_images
 
 
-@pytest.fixture(scope="session")
-def mnist_folder(tmp_path_factory):
+def fetched(name, tmp_path_factory):
     base = tmp_path_factory.getbasetemp()
     # Workers of pytest-xdist have folders of their own inside the session's; `fetch` has a lock.
     shared = base.parent if base.name.startswith("popen-") else base
     try:
-        fetch("mnist", shared / "images")
+        fetch(name, shared / "images")
     except DatasetError as problem:
         if "damaged" in str(problem):
             raise
-        pytest.skip(f"MNIST cannot be reached: {problem}")
+        pytest.skip(f"{name} cannot be reached: {problem}")
     return shared / "images"
+
+
+@pytest.fixture(scope="session")
+def mnist_folder(tmp_path_factory):
+    return fetched("mnist", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def cifar10_folder(tmp_path_factory):
+    return fetched("cifar10", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

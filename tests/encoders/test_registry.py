@@ -18,6 +18,7 @@ def _own_registry(monkeypatch):
         ("kitti-conv", {}, (2, 1, 64, 64)),
         ("resnet18", dict(stem="cifar"), (2, 3, 8, 8)),
         ("resnet50", dict(stem="cifar"), (2, 3, 8, 8)),
+        ("small-conv", {}, (2, 1, 28, 28)),
     ],
 )
 def test_every_encoder_by_name(name, options, shape):
@@ -30,7 +31,7 @@ def test_every_encoder_by_name(name, options, shape):
 
 
 def test_all_names_are_tested_above():
-    assert encoder_names() == ("kitti-conv", "mlp", "paper-mlp", "resnet18", "resnet50")
+    assert encoder_names() == ("kitti-conv", "mlp", "paper-mlp", "resnet18", "resnet50", "small-conv")
 
 
 def test_a_module_is_returned_unchanged():

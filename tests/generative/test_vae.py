@@ -1,5 +1,8 @@
 """A VAE on a few thousand real digits: it learns, it is kept, it is the same each time."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -47,11 +50,11 @@ def test_the_second_call_finds_the_first(tmp_path, digits, monkeypatch):
     for vae in (alone, second):
         assert vae.history == first.history
         assert torch.equal(vae.encode(images), first.encode(images))
-    assert [path.suffix for path in next(tmp_path.iterdir()).glob("tensors*")] == [".safetensors"]
+    assert [path.suffix for path in next(tmp_path.glob("vae-*")).glob("tensors*")] == [".safetensors"]
     # Other images or settings are another VAE.
     train_vae(digits.images[1:257], settings, directory=tmp_path)
     train_vae(images, settings.model_copy(update={"seed": 1}), directory=tmp_path)
-    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(tmp_path.glob("vae-*"))) == 3
 
 
 def test_a_damaged_one_is_trained_again(tmp_path):
@@ -116,4 +119,21 @@ def test_a_stopped_run_goes_on_bit_for_bit(tmp_path, monkeypatch, damaged):
     whole = train_vae(images, settings)
     assert resumed.history == whole.history
     assert torch.equal(resumed.encode(images), whole.encode(images))
-    assert [path.suffix for path in tmp_path.iterdir()] == [""]
+    assert [path.suffix for path in tmp_path.glob("vae-*")] == [""]
+
+
+def test_of_several_that_want_the_same_one_trains_it(tmp_path, monkeypatch):
+    images = torch.rand(64, 1, 8, 8, generator=torch.Generator().manual_seed(0))
+    settings = VAESettings(dim=2, width=16, epochs=1, batch_size=16)
+    runs, original = [], VAERun.train
+
+    def slowly(self, report):
+        runs.append(self)
+        time.sleep(0.2)
+        return original(self, report)
+
+    monkeypatch.setattr(VAERun, "train", slowly)
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda _: train_vae(images, settings, directory=tmp_path), range(3)))
+    assert len(runs) == 1
+    assert all(torch.equal(vae.decode(torch.ones(1, 2)), found[0].decode(torch.ones(1, 2))) for vae in found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Vector = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 _LEVEL = 1e-3
 # Excess kurtosis beyond this is not of a normal step, nor of the sphere's curvature; a Laplace law has 3, a
@@ -24,6 +25,49 @@ _LEVEL = 1e-3
 _KURTOSIS, _SKEW = 1.0, 0.5
 # A second mode rises above the trough by this share of the highest.
 _PROMINENCE = 0.3
+
+
+class StepForm(NamedTuple):
+    """What the steps along each of d directions look like.
+
+    Attributes:
+        kurtosis: (d,) excess kurtosis, 0 if normal.
+        skew: (d,).
+        odd: (d,) whether they are surely not normal, by more than a sphere's curvature would explain.
+        two_modes: (d,) whether their density has a second peak worth the name.
+
+    """
+
+    kurtosis: Vector
+    skew: Vector
+    odd: Flags
+    two_modes: Flags
+
+
+def step_form(steps: Vector) -> StepForm:
+    """Test columns for normality and for two modes.
+
+    Example:
+        >>> rng = np.random.default_rng(0)
+        >>> normal, two = rng.normal(size=(2, 2000)) * 0.3
+        >>> form = step_form(np.stack([normal, two + np.sign(rng.normal(size=2000))], axis=1))
+        >>> form.odd.tolist(), form.two_modes.tolist()
+        ([False, True], [False, True])
+
+    Args:
+        steps: (N, d), none of them constant.
+
+    Returns:
+        The findings for each column.
+
+    References:
+        D'Agostino and Pearson, "Tests for departure from normality" (1973).
+
+    """
+    kurtosis, skew = np.asarray(stats.kurtosis(steps)), np.asarray(stats.skew(steps))
+    rejected = stats.normaltest(steps).pvalue < _LEVEL / steps.shape[1]
+    odd = rejected & ((np.abs(kurtosis) > _KURTOSIS) | (np.abs(skew) > _SKEW))
+    return StepForm(kurtosis, skew, odd, np.array([_two_modes(column) for column in steps.T]))
 
 
 def conditional(sample: Sample) -> Finding | None:
@@ -36,9 +80,6 @@ def conditional(sample: Sample) -> Finding | None:
         The finding, None for a constant embedding; a concern if steps along some direction are surely not
         normal, or have two modes.
 
-    References:
-        D'Agostino and Pearson, "Tests for departure from normality" (1973).
-
     """
     frame = sample.frame
     if frame is None:
@@ -47,10 +88,7 @@ def conditional(sample: Sample) -> Finding | None:
     steps = steps[:, steps.std(axis=0) > 1e-9]
     if not steps.shape[1]:
         return None
-    kurtosis, skew = stats.kurtosis(steps), stats.skew(steps)
-    rejected = stats.normaltest(steps).pvalue < _LEVEL / steps.shape[1]
-    odd = rejected & ((np.abs(kurtosis) > _KURTOSIS) | (np.abs(skew) > _SKEW))
-    two = np.array([_two_modes(column) for column in steps.T])
+    kurtosis, skew, odd, two = step_form(steps)
     worst = int(np.argmax(np.where(two, np.inf, np.abs(kurtosis))))
     column = steps[:, worst]
     value, interval = jackknife(lambda rows: float(stats.kurtosis(column[rows])), len(column))

@@ -3,7 +3,7 @@
 Any `nn.Module` from observations to (N, d) is an encoder; those here have names and tested defaults.
 """
 
-from aninfonce.encoders.conv import KittiConvNet
+from aninfonce.encoders.conv import KittiConvNet, SmallConvNet
 from aninfonce.encoders.heads import BoxHead, LearnableSphereHead, SphereHead, build_head, to_sphere
 from aninfonce.encoders.mlp import MLP, paper_mlp
 from aninfonce.encoders.registry import build_encoder, encoder_names, register_encoder
@@ -16,6 +16,7 @@ __all__ = [
     "LearnableSphereHead",
     "ProjectedEncoder",
     "ResNet",
+    "SmallConvNet",
     "SphereHead",
     "build_encoder",
     "build_head",

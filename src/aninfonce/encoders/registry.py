@@ -10,7 +10,7 @@ from typing import Any
 from torch import nn
 
 from aninfonce._validation import describe
-from aninfonce.encoders.conv import KittiConvNet
+from aninfonce.encoders.conv import KittiConvNet, SmallConvNet
 from aninfonce.encoders.mlp import MLP, paper_mlp
 from aninfonce.encoders.resnet import resnet
 
@@ -22,6 +22,7 @@ _BUILDERS: dict[str, Builder] = {
     "paper-mlp": paper_mlp,
     "resnet18": partial(resnet, 18),
     "resnet50": partial(resnet, 50),
+    "small-conv": SmallConvNet,
 }
 
 
@@ -30,7 +31,7 @@ def encoder_names() -> tuple[str, ...]:
 
     Example:
         >>> encoder_names()
-        ('kitti-conv', 'mlp', 'paper-mlp', 'resnet18', 'resnet50')
+        ('kitti-conv', 'mlp', 'paper-mlp', 'resnet18', 'resnet50', 'small-conv')
 
     Returns:
         The names in alphabetical order.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock
 
 from aninfonce._validation import describe
 from aninfonce.generative.running import VAERun
@@ -28,7 +29,8 @@ def train_vae(
 ) -> VAE:
     """Train a VAE, or take the one that was trained before on the same images with the same settings.
 
-    With a `directory`, a run that was stopped goes on from where it was.
+    With a `directory`, a run that was stopped goes on from where it was, and of several processes that want
+    the same VAE at once, one trains it and the others wait.
 
     Example:
         >>> import torch
@@ -51,20 +53,23 @@ def train_vae(
         raise ValueError(f"`images` must have shape (N, C, H, W), got {describe(images)}")
     settings = settings or VAESettings()
     path = None if directory is None else Path(directory) / f"vae-{_key(images, settings)}"
-    if path is not None and path.exists():
-        try:
-            return load_vae(path)
-        except CheckpointError as problem:
-            warnings.warn(f"{problem}; training it again", stacklevel=2)
-    unfinished = None if path is None else path.with_name(f"{path.name}.unfinished")
-    run = VAERun(images, settings, unfinished)
     with ExitStack() as stack:
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(FileLock(path.with_name(f".{path.name}.lock")))
+        if path is not None and path.exists():
+            try:
+                return load_vae(path)
+            except CheckpointError as problem:
+                warnings.warn(f"{problem}; training it again", stacklevel=2)
+        unfinished = None if path is None else path.with_name(f"{path.name}.unfinished")
+        run = VAERun(images, settings, unfinished)
         bars = stack.enter_context(ProgressBars()) if progress else None
         if bars is not None:
             bars.start("vae", settings.epochs)
         vae = run.train(lambda epoch, loss: bars.row("vae", {"step": epoch, "loss": loss}) if bars else None)
-    if path is not None:
-        save_vae(vae, path)
+        if path is not None:
+            save_vae(vae, path)
     return vae
 
 

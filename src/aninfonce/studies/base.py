@@ -61,6 +61,8 @@ class Cell:
         settings: sizes of the run, such as steps, which `--set` can change.
         published: value to compare with, by metric.
         estimate: rough seconds of one run on one core.
+        published_with: settings that the values to compare with belong to, such as the data set; none are
+            left if one of these is changed.
 
     """
 
@@ -69,6 +71,7 @@ class Cell:
     settings: Configuration
     published: Mapping[str, Published] = field(default_factory=dict)
     estimate: float = 1.0
+    published_with: Configuration = field(default_factory=dict)
 
     @property
     def configuration(self) -> Configuration:

@@ -127,7 +127,8 @@ def _change(cell: Cell, changes: Mapping[str, Any]) -> Cell:
             wanted = type(default).__name__
             raise ValueError(f"`set` {name} must be of type {wanted}, like {default!r}, got {value!r}")
         settings[name] = value
-    return replace(cell, settings=settings)
+    same = all(settings[name] == value for name, value in cell.published_with.items())
+    return replace(cell, settings=settings, published=cell.published if same else {})
 
 
 def _hint(name: str, names: Sequence[str]) -> str:

@@ -11,8 +11,10 @@ from aninfonce.studies.base import Study
 # costs nothing.
 _NAMES = (
     "fig2",
+    "fig3",
     "fig4",
     "fig5",
+    "fig6-images",
     "fig6-uniformity",
     "fig8",
     "fig9",
@@ -23,6 +25,10 @@ _NAMES = (
     "exactness",
     "conditional-form",
     "nonuniform",
+    "mnist-augmentations",
+    "domain",
+    "augmentation-strength",
+    "editing",
     "table1",
     "table2",
     "marginals",
@@ -30,6 +36,8 @@ _NAMES = (
 )
 # Need images that cannot be fetched: left out where all studies are run.
 _ON_OWN_DATA = ("imagenet",)
+# Those whose module is in the folder `images`.
+_OF_IMAGES = ("fig3", "fig6-images", "mnist-augmentations", "domain", "augmentation-strength", "editing")
 
 
 def study_names(*, own_data: bool = False) -> list[str]:
@@ -66,5 +74,6 @@ def find_study(name: str) -> Study:
         close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(f"`study` must be one of {', '.join(names)}, got {name!r}{hint}")
-    study: Study = importlib.import_module(f"aninfonce.studies.{name.replace('-', '_')}").STUDY
+    folder = "aninfonce.studies.images" if name in _OF_IMAGES else "aninfonce.studies"
+    study: Study = importlib.import_module(f"{folder}.{name.replace('-', '_')}").STUDY
     return study

@@ -14,7 +14,7 @@ _FLOOR = 1e-4
 
 
 class Whitening(nn.Module):
-    """x ↦ W(x − mean), fixed, with covariance I/D, so that inputs have a length near 1.
+    """x ↦ W(x − mean), fixed, with covariance I/K, so that inputs have a length near 1.
 
     Mixed factors in many dimensions come badly conditioned (at d = 20 the covariance of the papers' mixing
     has a condition number near 800), which costs the first layers many steps to undo.
@@ -26,31 +26,41 @@ class Whitening(nn.Module):
         True
 
     Args:
-        dim: columns of the input.
+        dim: D, columns of the input.
+        components: K, columns that are left, those of most variance; all if omitted.
 
     """
 
     mean: Tensor
     matrix: Tensor
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, components: int | None = None) -> None:
         super().__init__()
         check_count(dim, "dim")
+        kept = dim if components is None else check_count(components, "components")
+        if kept > dim:
+            raise ValueError(f"`components` must be at most the {dim} columns of the input, got {kept}")
         self.register_buffer("mean", torch.zeros(dim))
-        self.register_buffer("matrix", torch.eye(dim))
+        self.register_buffer("matrix", torch.eye(kept, dim))
 
     @classmethod
-    def of(cls, x: Tensor) -> Self:
-        """Estimate the map on inputs (N, D)."""
+    def of(cls, x: Tensor, components: int | None = None) -> Self:
+        """Estimate the map on inputs (N, D).
+
+        Pixels vary together: those directions in which they hardly vary are noise, and better left out by
+        `components` than blown up.
+        """
         columns = check_matrix(x, "x", min_rows=2).double().T
         # Of one column, torch gives the variance as a number.
         values, vectors = torch.linalg.eigh(torch.cov(columns).reshape(len(columns), len(columns)))
-        scale = (values.clamp_min(values[-1] * _FLOOR**2) * x.shape[1]).rsqrt()
-        whitening = cls(x.shape[1]).to(x.dtype)
+        whitening = cls(x.shape[1], components).to(x.dtype)
         whitening.mean.copy_(x.double().mean(dim=0))
-        whitening.matrix.copy_((vectors * scale) @ vectors.T)
+        scale = (values.clamp_min(values[-1] * _FLOOR**2) * len(whitening.matrix)).rsqrt()
+        scaled = (vectors * scale).T
+        # Turned back to the inputs' own axes if all are kept: least of a change.
+        whitening.matrix.copy_(vectors @ scaled if components is None else scaled[-components:])
         return whitening
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map (N, D)."""
+        """Map (N, D) to (N, K)."""
         return (x - self.mean) @ self.matrix.T
