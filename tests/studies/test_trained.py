@@ -73,6 +73,13 @@ def test_no_closing_pairs_means_no_closing_fit():
     assert (config.unfolds, config.closes) == (True, False)
 
 
+def test_a_held_concentration_stays_whatever_the_rates():
+    sizes = {**SIZES["laptop"], "held": 15.0, "rates": 3.0}
+    config = training_config(sizes, 0, space="sphere", loss={"name": "aninfonce"})
+    assert config.recipe.concentration_lr <= 1e-6
+    assert not config.unfolds
+
+
 def test_a_rate_of_its_own_wins_over_the_common_factor():
     sizes = {**SIZES["laptop"], "rates": 3.0, "adam_lr": 0.02}
     recipe = training_config(sizes, 0, space="box", loss={"name": "lp"}).recipe

@@ -110,13 +110,13 @@ def training_config(
         fits = {"pairs": pairs, "concentration_pairs": 2 * pairs, "block": min(1_024, pairs)}
         recipe["close"] = fits if pairs else None
         recipe["whiten"] = configuration.get("whiten", False)
-        if "held" in configuration:
-            # In Rᵈ the scale of the embedding would make up for a fixed Λ̂: the sphere is there at once.
-            recipe |= {"concentration_lr": 1e-6, "unfold": None}
         for name in ("muon_lr", "adam_lr", "concentration_lr"):
             recipe[name] = configuration.get("rates", 1.0) * Recipe.model_fields[name].default
         if "adam_lr" in configuration:
             recipe["adam_lr"] = configuration["adam_lr"]
+        if "held" in configuration:
+            # In Rᵈ the scale of the embedding would make up for a fixed Λ̂: the sphere is there at once.
+            recipe |= {"concentration_lr": 1e-6, "unfold": None}
     return TrainingConfig.model_validate(
         {
             "recipe": recipe,
