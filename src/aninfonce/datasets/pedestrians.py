@@ -65,7 +65,8 @@ def _film(rng: Generator, count: int, longest: int) -> list[npt.NDArray[np.bool_
 
 def _until_first(event: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
     """Count the steps (along the last axis) before something happens; all, if it never does."""
-    return np.where(event.any(axis=-1), event.argmax(axis=-1), event.shape[-1])
+    steps: npt.NDArray[np.intp] = np.where(event.any(axis=-1), event.argmax(axis=-1), event.shape[-1])
+    return steps
 
 
 def _walk(rng: Generator, shape: tuple[int, int]) -> tuple[Figures, npt.NDArray[np.bool_]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from aninfonce.datasets.videos import SIDE, Masks
 
-Floats = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.floating[Any]]
 
 # Of the body's height, which the lengths below are parts of.
 _THIGH, _SHIN, _SOLE = 0.245, 0.245, 0.02
