@@ -53,7 +53,7 @@ ROWS = (
 )
 _SIZES: dict[Preset, Configuration] = {
     "smoke": {"recipe": "fast", "steps": 3, "batch_size": 8, "videos": 8, "test_frames": 200},
-    "laptop": {"recipe": "fast", "steps": 800, "batch_size": 64, "videos": 500, "test_frames": 10_000},
+    "laptop": {"recipe": "fast", "steps": 700, "batch_size": 64, "videos": 500, "test_frames": 10_000},
     "paper": {"recipe": "paper", "steps": 300_000, "batch_size": 32, "videos": 2_000, "test_frames": 10_000},
 }
 # On a laptop Muon moves the kernels. SlowVAE, whose decoder has transposed convolutions, keeps Adam and the
@@ -63,7 +63,7 @@ _OWN: dict[str, Configuration] = {
     "SlowVAE": {"adam_lr": 1e-3},
     "paper": {"adam_lr": 1e-4},
 }
-_SLOW_LAPTOP = {"steps": 1_000, "batch_size": 32}
+_SLOW_LAPTOP = {"steps": 900, "batch_size": 32}
 # Of videos and score, and of one step, on one core.
 _SECONDS: dict[Preset, tuple[float, float]] = {
     "smoke": (2.0, 0.05),
