@@ -27,6 +27,7 @@ CELLS = {
     "nonuniform": ["κ=6, with β", "κ=0, without β"],
     "table1": ["row 1:*", "row 5:*", "row 12:*", "identity, rows 1*", "supervised, rows 5*"],
     "table2": ["row 1:*", "row 3:*", "supervised*"],
+    "table3": ["Δt .05 s: SlowVAE*", "Δt .15 s: Laplace, box"],
     "marginals": ["κ=1"],
 }
 # Fixtures of the folders with real images, for the modules that need them.
@@ -42,8 +43,9 @@ def test_smoke(name, request, monkeypatch):
     for task in plan([find_study(name)], "smoke", only=CELLS.get(name, ())):
         row = json.loads(json.dumps(execute(task)))
         assert row["error"] is None
-        # A level of R² that is not reached has no step at which it was.
+        # A level of R² that is not reached has no step at which it was, and real data need a file.
         known = {metric for metric in row["published"] if not metric.startswith("steps to")}
+        known -= {"MCC [%], KITTI Masks"}
         assert known <= set(row["metrics"])
         rows.append(row)
     figures = find_study(name).plot(rows)

@@ -1,4 +1,4 @@
-"""`aninfonce data`: real images, fetched and listed."""
+"""`aninfonce data`: real images, fetched and listed; videos of silhouettes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aninfonce.cli.errors import friendly
+from aninfonce.cli.videos import register as register_videos
 
 if TYPE_CHECKING:
     from aninfonce.datasets.transport import Report
@@ -25,12 +26,13 @@ _TO = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group = typer.Typer(
-        help="Fetch MNIST, Fashion-MNIST and CIFAR-10, or list them.",
+        help="Fetch MNIST, Fashion-MNIST and CIFAR-10, or list them; convert KITTI Masks.",
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     group.command("get", no_args_is_help=True)(get)
     group.command("list")(show)
+    register_videos(group)
     app.add_typer(group, name="data")
 
 

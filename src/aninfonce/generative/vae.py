@@ -12,6 +12,7 @@ from torch import Generator, Tensor, nn
 from aninfonce._validation import check_matrix, describe
 from aninfonce.datasets.tensors import pixel_tensor
 from aninfonce.encoders import MLP
+from aninfonce.generative.divergences import kl_to_normal
 
 
 class VAESettings(BaseModel):
@@ -127,7 +128,7 @@ class VAE(nn.Module):
         noise = torch.randn(mean.shape, generator=generator).to(mean)
         logits = self.decoder(mean + noise * (log_variance / 2).exp())
         pixels = nn.functional.binary_cross_entropy_with_logits(logits, rows, reduction="sum")
-        divergence = (mean**2 + log_variance.exp() - log_variance - 1).sum() / 2
+        divergence = kl_to_normal(mean, log_variance).sum()
         return pixels / len(rows), divergence / len(rows)
 
     def _rows(self, images: Any) -> Tensor:

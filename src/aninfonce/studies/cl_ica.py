@@ -26,7 +26,7 @@ Space = Literal["sphere", "box", "unbounded"]
 # The head, and the loss in cl-ica's counting: all anchors are negatives, the own one included.
 # On the sphere a trained radius stands for the concentration of the model's conditional.
 _HEADS = {"sphere": "learnable-sphere", "box": "box", "unbounded": "unbounded"}
-_MODELS: dict[str, dict[str, Any]] = {
+MODELS: dict[str, dict[str, Any]] = {
     "vMF": {"name": "infonce", "options": {"candidates": "anchors+self"}},
     "Laplace": {"name": "lp", "options": {"p": 1, "candidates": "anchors+self"}},
     "Normal": {"name": "lp", "options": {"p": 2, "candidates": "anchors+self"}},
@@ -132,7 +132,7 @@ def run(cell: Cell, seed: int) -> Metrics:
     if settings["model"] in ("identity", "supervised"):
         return _baseline(settings, seed)
     source, fitted = trained.train(
-        settings, seed, space=_HEADS[settings["space"]], loss=_MODELS[settings["model"]]
+        settings, seed, space=_HEADS[settings["space"]], loss=MODELS[settings["model"]]
     )
     metrics = trained.scores(source, fitted, settings, seed)
     if settings["space"] == "unbounded" and settings["model"] in ("Laplace", "Normal", "GenNorm β=3"):
@@ -140,8 +140,8 @@ def run(cell: Cell, seed: int) -> Metrics:
     return {**metrics, "curves": trained.curves(fitted, "r2")}
 
 
-def table_plot(rows: Sequence[Row], metric: str) -> dict[str, Figure]:
-    """Draw ours of each seed beside the published value."""
+def table_plot(rows: Sequence[Row], metric: str, theirs_on: str = "") -> dict[str, Figure]:
+    """Draw ours of each seed beside the published value, which may be `theirs_on` other data."""
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(row["cell"] for row in rows))
@@ -154,7 +154,7 @@ def table_plot(rows: Sequence[Row], metric: str) -> dict[str, Figure]:
         xerr=[theirs[name]["spread"] for name in names],
         fmt="x",
         color="C1",
-        label="published",
+        label=f"published{theirs_on}",
     )
     ours = [(row["metrics"][metric], names.index(row["cell"])) for row in rows]
     axes.plot(*zip(*ours, strict=True), "o", color="C0", alpha=0.7, label="ours, each seed")
@@ -174,7 +174,7 @@ def losses(
     pairs = trained.fresh_pairs(source, {"test_pairs": _LOSS_PAIRS}, seed)
     assert pairs.z is not None
     assert pairs.z_pos is not None
-    z, z_pos, loss = pairs.z, pairs.z_pos, LpInfoNCE(**_MODELS[settings["model"]]["options"])
+    z, z_pos, loss = pairs.z, pairs.z_pos, LpInfoNCE(**MODELS[settings["model"]]["options"])
 
     def at(log_scale: float) -> float:
         scale = math.exp(log_scale)

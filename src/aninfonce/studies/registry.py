@@ -31,6 +31,7 @@ _NAMES = (
     "editing",
     "table1",
     "table2",
+    "table3",
     "marginals",
     "cifar10",
 )

@@ -8,7 +8,7 @@ from torch import Generator, Tensor, nn
 from aninfonce.encoders import build_encoder
 from aninfonce.processes import DataGeneratingProcess
 from aninfonce.training import Recipe
-from aninfonce.training.optimizers import build_optimizers, set_rates
+from aninfonce.training.optimizers import build_optimizers, descend
 
 
 def fit_supervised(
@@ -49,11 +49,7 @@ def fit_supervised(
     for step in range(recipe.steps):
         z: Tensor = source.marginal.sample(recipe.batch_size, generator)
         loss = nn.functional.mse_loss(model(source.mixing(z)), z)
-        torch.autograd.backward(loss)
-        set_rates(optimizers, step, recipe)
-        for optimizer in optimizers:
-            optimizer.step()
-            optimizer.zero_grad()
+        descend(optimizers, loss, step, recipe)
     return model.eval().requires_grad_(False)
 
 

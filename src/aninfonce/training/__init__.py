@@ -18,6 +18,7 @@ from aninfonce.training.log import Reporter, TensorBoard, WeightsAndBiases
 from aninfonce.training.loop import Trainer, fit
 from aninfonce.training.muon import Muon, orthogonalize
 from aninfonce.training.result import Fitted
+from aninfonce.training.sequences import SequenceSource
 from aninfonce.training.snapshot import load_fitted
 from aninfonce.training.source import ArraySource, LoaderSource, PairSource, ProcessSource, as_source
 from aninfonce.training.sphering import AffineMap, sphering_map
@@ -40,6 +41,7 @@ __all__ = [
     "ProcessSource",
     "Recipe",
     "Reporter",
+    "SequenceSource",
     "TensorBoard",
     "Trainer",
     "TrainingConfig",

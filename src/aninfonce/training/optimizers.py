@@ -106,6 +106,15 @@ def set_rates(optimizers: list[Optimizer], step: int, recipe: Recipe) -> None:
             group["lr"] = group["initial_lr"] * factor
 
 
+def descend(optimizers: list[Optimizer], loss: Tensor, step: int, recipe: Recipe) -> None:
+    """Go one step down the gradient of a loss, at the rates of this step."""
+    torch.autograd.backward(loss)
+    set_rates(optimizers, step, recipe)
+    for optimizer in optimizers:
+        optimizer.step()
+        optimizer.zero_grad()
+
+
 def batch_size_at(step: int, recipe: Recipe) -> int:
     """Pairs a batch at a step.
 
