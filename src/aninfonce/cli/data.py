@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aninfonce.cli.errors import friendly
+from aninfonce.cli.render import render
 
 if TYPE_CHECKING:
     from aninfonce.datasets.transport import Report
@@ -25,12 +26,13 @@ _TO = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group = typer.Typer(
-        help="Fetch MNIST, Fashion-MNIST and CIFAR-10, or list them.",
+        help="Fetch MNIST, Fashion-MNIST and CIFAR-10, list them, or render scenes with known latents.",
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     group.command("get", no_args_is_help=True)(get)
     group.command("list")(show)
+    group.command("render", no_args_is_help=True)(render)
     app.add_typer(group, name="data")
 
 

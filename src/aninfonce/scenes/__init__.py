@@ -1,8 +1,31 @@
 """Scenes of 3DIdent and Causal3DIdent: drawn on demand, written and read in the released layout, in pairs."""
 
+from aninfonce.scenes.bank import drawn
 from aninfonce.scenes.layout import LATENTS
+from aninfonce.scenes.matching import NearestLatents
+from aninfonce.scenes.pairs import MatchedSource, PicturePairs, Redrawn, Rendered, scene_process
+from aninfonce.scenes.released import KINDS, SceneImages, read_scenes
 from aninfonce.scenes.renderer import SceneRenderer, can_render
 from aninfonce.scenes.shapes import SHAPES, shape_mesh
 from aninfonce.scenes.sheet import contact_sheet
+from aninfonce.scenes.writing import write_scenes
 
-__all__ = ["LATENTS", "SHAPES", "SceneRenderer", "can_render", "contact_sheet", "shape_mesh"]
+__all__ = [
+    "KINDS",
+    "LATENTS",
+    "SHAPES",
+    "MatchedSource",
+    "NearestLatents",
+    "PicturePairs",
+    "Redrawn",
+    "Rendered",
+    "SceneImages",
+    "SceneRenderer",
+    "can_render",
+    "contact_sheet",
+    "drawn",
+    "read_scenes",
+    "scene_process",
+    "shape_mesh",
+    "write_scenes",
+]
