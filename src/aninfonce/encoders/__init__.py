@@ -8,6 +8,7 @@ from aninfonce.encoders.heads import BoxHead, LearnableSphereHead, SphereHead, b
 from aninfonce.encoders.mlp import MLP, paper_mlp
 from aninfonce.encoders.registry import build_encoder, encoder_names, register_encoder
 from aninfonce.encoders.resnet import ProjectedEncoder, ResNet, projector, resnet
+from aninfonce.encoders.small import SmallConvNet
 
 __all__ = [
     "MLP",
@@ -16,6 +17,7 @@ __all__ = [
     "LearnableSphereHead",
     "ProjectedEncoder",
     "ResNet",
+    "SmallConvNet",
     "SphereHead",
     "build_encoder",
     "build_head",

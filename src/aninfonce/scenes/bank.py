@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +64,42 @@ def drawn(
                 _draw(path, z, which, size, shapes, report or (lambda done, total: None))
     pixels: Pixels = np.load(path, mmap_mode="r", allow_pickle=False)
     return pixels
+
+
+class DrawnImages:
+    """Pictures that are drawn when rows are asked for, so that a quarter of a million need no disk.
+
+    Args:
+        latents: (n, 10) in [−1, 1].
+        size: side of the pictures.
+        classes: (n,), which of the shapes each shows.
+        shapes: the objects of each class.
+
+    """
+
+    def __init__(
+        self,
+        latents: npt.ArrayLike,
+        size: int,
+        *,
+        classes: npt.ArrayLike | None = None,
+        shapes: Sequence[str] = ("teapot",),
+    ) -> None:
+        self.latents = check_latents(latents)
+        self.classes = None if classes is None else np.asarray(classes, dtype=np.int64)
+        self.renderer = SceneRenderer(size, shapes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n, 3, size, size)."""
+        return len(self.latents), 3, self.renderer.size, self.renderer.size
+
+    def __len__(self) -> int:
+        return len(self.latents)
+
+    def __getitem__(self, rows: Any) -> Pixels:
+        """Draw some of the pictures."""
+        return self.renderer.render(self.latents[rows], None if self.classes is None else self.classes[rows])
 
 
 def _key(latents: Floats, classes: Integers, shapes: Sequence[str]) -> str:

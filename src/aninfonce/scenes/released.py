@@ -17,6 +17,9 @@ from aninfonce.scenes.layout import LATENTS
 
 KINDS = ("threedident", "causal3dident")
 CLASSES = 7
+ABOUT = "about.json"
+"""Stands beside scenes that were drawn here, and in no folder that the authors released."""
+
 _FOLDERS = {
     "threedident": {"train": "train", "test": "test"},
     "causal3dident": {"train": "trainset", "test": "testset"},
@@ -90,6 +93,11 @@ def read_scenes(path: str | Path, split: str = "train", *, size: int = 224) -> S
             return _open(kind, found, size)
     wanted = " or ".join(str(parts(kind, folder, split)[0].latents) for kind in KINDS)
     raise DatasetError(f"`path` must be a folder of 3DIdent or Causal3DIdent, with {wanted}; got {folder}")
+
+
+def is_released(path: str | Path) -> bool:
+    """Tell whether a folder holds the authors' files, rather than some that were drawn here."""
+    return Path(path).is_dir() and not (Path(path) / ABOUT).exists()
 
 
 def _open(kind: str, found: list[Part], size: int) -> SceneImages:

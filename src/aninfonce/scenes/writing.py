@@ -13,12 +13,11 @@ from aninfonce.datasets.pillow import pillow
 from aninfonce.scenes.bank import VERSION, Report
 from aninfonce.scenes.layout import LATENTS, REACH
 from aninfonce.scenes.mesh import Floats
-from aninfonce.scenes.released import KINDS, Part, parts
+from aninfonce.scenes.released import ABOUT, KINDS, Part, parts
 from aninfonce.scenes.renderer import SceneRenderer
 from aninfonce.scenes.shapes import SHAPES
 
 _CHUNK = 256
-_ABOUT = "about.json"
 # From raw latents to lengths and angles, as in `latents.npy`.
 _UNITS = np.array([REACH] * 3 + [np.pi / 2] * 7)
 
@@ -73,7 +72,7 @@ def write_scenes(
 
 def _check_same(folder: Path, about: dict[str, object]) -> None:
     """Refuse to mix two data sets in one folder."""
-    path = folder / _ABOUT
+    path = folder / ABOUT
     if path.exists():
         there = json.loads(path.read_text(encoding="utf-8"))
         if there != about:

@@ -25,8 +25,8 @@ Space = Literal["sphere", "box", "unbounded"]
 
 # The head, and the loss in cl-ica's counting: all anchors are negatives, the own one included.
 # On the sphere a trained radius stands for the concentration of the model's conditional.
-_HEADS = {"sphere": "learnable-sphere", "box": "box", "unbounded": "unbounded"}
-_MODELS: dict[str, dict[str, Any]] = {
+HEADS = {"sphere": "learnable-sphere", "box": "box", "unbounded": "unbounded"}
+MODELS: dict[str, dict[str, Any]] = {
     "vMF": {"name": "infonce", "options": {"candidates": "anchors+self"}},
     "Laplace": {"name": "lp", "options": {"p": 1, "candidates": "anchors+self"}},
     "Normal": {"name": "lp", "options": {"p": 2, "candidates": "anchors+self"}},
@@ -132,7 +132,7 @@ def run(cell: Cell, seed: int) -> Metrics:
     if settings["model"] in ("identity", "supervised"):
         return _baseline(settings, seed)
     source, fitted = trained.train(
-        settings, seed, space=_HEADS[settings["space"]], loss=_MODELS[settings["model"]]
+        settings, seed, space=HEADS[settings["space"]], loss=MODELS[settings["model"]]
     )
     metrics = trained.scores(source, fitted, settings, seed)
     if settings["space"] == "unbounded" and settings["model"] in ("Laplace", "Normal", "GenNorm β=3"):
@@ -174,7 +174,7 @@ def losses(
     pairs = trained.fresh_pairs(source, {"test_pairs": _LOSS_PAIRS}, seed)
     assert pairs.z is not None
     assert pairs.z_pos is not None
-    z, z_pos, loss = pairs.z, pairs.z_pos, LpInfoNCE(**_MODELS[settings["model"]]["options"])
+    z, z_pos, loss = pairs.z, pairs.z_pos, LpInfoNCE(**MODELS[settings["model"]]["options"])
 
     def at(log_scale: float) -> float:
         scale = math.exp(log_scale)

@@ -25,6 +25,7 @@ _NAMES = (
     "nonuniform",
     "table1",
     "table2",
+    "table4",
     "marginals",
 )
 
