@@ -52,12 +52,13 @@ class SmallConvNet(nn.Module):
                 layers += [convolution, nn.BatchNorm2d(n_out), nn.ReLU(inplace=True)]
             layers += [nn.AdaptiveAvgPool2d(_GRID), nn.Flatten()]
             layers += [nn.Linear(4 * width * _GRID**2, 100), nn.LeakyReLU(), nn.Linear(100, out_features)]
-        self.layers = nn.Sequential(*layers)
+        # Pixel by pixel rather than channel by channel: a processor is then half as fast again.
+        self.layers = nn.Sequential(*layers).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.head = build_head(head, out_features)
 
     def forward(self, x: Tensor) -> Tensor:
         """Embed images (N, in_channels, H, W) as (N, out_features)."""
         if x.ndim != 4 or x.shape[1] != self.in_channels:
             raise ValueError(f"`x` must have shape (N, {self.in_channels}, H, W), got {describe(x)}")
-        embedding: Tensor = self.head(self.layers(x))
+        embedding: Tensor = self.head(self.layers(x.contiguous(memory_format=torch.channels_last)))
         return embedding

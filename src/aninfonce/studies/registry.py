@@ -26,6 +26,7 @@ _NAMES = (
     "table1",
     "table2",
     "table4",
+    "causal3dident",
     "marginals",
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,9 +14,21 @@ from aninfonce.datasets.images import ImageRows
 from aninfonce.datasets.tensors import pixel_tensor
 from aninfonce.encoders import ProjectedEncoder, ResNet, SmallConvNet
 from aninfonce.encoders._init import weights_from
-from aninfonce.scenes import NORMALIZATION, DrawnImages, SceneImages, drawn, is_released, read_scenes
+from aninfonce.processes import DataGeneratingProcess
+from aninfonce.scenes import (
+    NORMALIZATION,
+    DrawnImages,
+    MatchedSource,
+    PicturePairs,
+    SceneImages,
+    drawn,
+    is_released,
+    read_scenes,
+    scene_process,
+)
 from aninfonce.studies.base import Cell, Configuration, Preset, Published
 from aninfonce.training import TrainingConfig
+from aninfonce.training.source import ArraySource, PairSource
 
 RENDERED = "rendered"
 # Pictures are the same for every seed, as a data set would be; seeds draw weights, order and views.
@@ -36,7 +48,7 @@ SIZES: dict[Preset, Configuration] = {
         "recipe": "fast",
         "steps": 3,
         "batch_size": 16,
-        "temperature": 0.05,
+        "temperature": 0.02,
     },
     "laptop": {
         "data": RENDERED,
@@ -46,9 +58,9 @@ SIZES: dict[Preset, Configuration] = {
         "size": 48,
         "encoder": "small-conv",
         "recipe": "fast",
-        "steps": 1_800,
+        "steps": 2_400,
         "batch_size": 256,
-        "temperature": 0.05,
+        "temperature": 0.02,
     },
     "paper": {
         "data": RENDERED,
@@ -64,7 +76,7 @@ SIZES: dict[Preset, Configuration] = {
     },
 }
 # Seconds of one step on one core, for estimates before there are rows to go by.
-_STEP_SECONDS: dict[Preset, float] = {"smoke": 0.3, "laptop": 0.7, "paper": 300.0}
+_STEP_SECONDS: dict[Preset, float] = {"smoke": 0.3, "laptop": 0.6, "paper": 300.0}
 
 
 @dataclass(frozen=True)
@@ -105,14 +117,9 @@ def label(settings: Configuration) -> str:
     return "released files" if is_released(settings["data"]) else "a rendered folder"
 
 
-def pictures(
-    latents: Tensor,
-    settings: Configuration,
-    classes: Any = None,
-    shapes: Sequence[str] = ("teapot",),
-) -> ImageRows:
-    """Draw latents (n, 10): once into the cache, or each time anew."""
-    z = latents.double().numpy()
+def pictures(latents: Tensor, settings: Configuration, shapes: Sequence[str] = ("teapot",)) -> ImageRows:
+    """Draw latents (n, 10) with the objects in turn: once into the cache, or each time anew."""
+    z, classes = latents.double().numpy(), np.arange(len(latents)) % len(shapes)
     if settings["keep"]:
         return drawn(z, settings["size"], classes=classes, shapes=shapes)
     return DrawnImages(z, settings["size"], classes=classes, shapes=shapes)
@@ -126,13 +133,67 @@ def stored(settings: Configuration, split: str, kind: str) -> SceneImages:
     return scenes
 
 
-def some_rows(scenes: SceneImages, n: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Take n pictures of a folder at random: (n, 3, size, size), latents (n, 10) and classes (n,)."""
-    rows = np.sort(np.random.default_rng(TEST_SEED).permutation(len(scenes))[:n])
-    # Out of the order of classes: scores are fitted on every other row.
-    np.random.default_rng(TEST_SEED).shuffle(rows)
-    latents, classes = (torch.from_numpy(np.array(a[rows])) for a in (scenes.latents, scenes.classes))
-    return pixel_tensor(scenes.images[rows]), latents.float(), classes
+def pairs(
+    law: DataGeneratingProcess,
+    settings: Configuration,
+    seed: int,
+    kind: str,
+    shapes: Sequence[str] = ("teapot",),
+    views: Callable[[ImageRows], PairSource] | None = None,
+) -> tuple[PairSource, ImageRows]:
+    """Give the training pairs of a cell, and pictures whose colours they have.
+
+    Args:
+        law: of the latents.
+        settings: of the cell.
+        seed: of the order, and of matched pairs.
+        kind: of the data set.
+        shapes: the objects, as many of each.
+        views: makes pairs of pictures; without it, positives have latents drawn by the law.
+
+    """
+    if settings["data"] != RENDERED:
+        given = stored(settings, "train", kind)
+        source = MatchedSource(given, law, seed) if views is None else views(given.images)
+        return source, given.images
+    # Anchors come first from the generator: they are the same, and drawn once, for all laws.
+    drawn_pairs = law.sample(settings["images"], Generator().manual_seed(DATA_SEED))
+    assert drawn_pairs.z is not None
+    assert drawn_pairs.z_pos is not None
+    anchors = pictures(drawn_pairs.z, settings, shapes)
+    if views is not None:
+        return views(anchors), anchors
+    positives = pictures(drawn_pairs.z_pos, settings, shapes)
+    return ArraySource(PicturePairs(anchors, positives, drawn_pairs.z), seed), anchors
+
+
+def training_pictures(settings: Configuration, kind: str) -> tuple[ImageRows, Tensor]:
+    """Give the anchors' pictures and latents (N, 10) of a cell without classes."""
+    if settings["data"] != RENDERED:
+        given = stored(settings, "train", kind)
+        return given.images, torch.from_numpy(np.array(given.latents)).float()
+    latents = _uniform(settings["images"], DATA_SEED)
+    return pictures(latents, settings), latents
+
+
+def held_out_pictures(
+    settings: Configuration, kind: str, shapes: Sequence[str] = ("teapot",)
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Give test pictures (n, 3, size, size), their latents (n, 10) and classes (n,)."""
+    n = settings["test_images"]
+    if settings["data"] != RENDERED:
+        # In random order, not by classes: scores are fitted on every other row.
+        given = stored(settings, "test", kind)
+        rows = np.random.default_rng(TEST_SEED).permutation(len(given))[:n]
+        latents, classes = (torch.from_numpy(np.array(a[rows])) for a in (given.latents, given.classes))
+        return pixel_tensor(given.images[rows]), latents.float(), classes
+    z = _uniform(n, TEST_SEED)
+    images = pictures(z, settings, shapes)
+    return pixel_tensor(images[np.arange(n)]), z, torch.arange(n) % len(shapes)
+
+
+def _uniform(n: int, seed: int) -> Tensor:
+    return scene_process(size=None).marginal.sample(n, Generator().manual_seed(seed))
 
 
 class Standardize(nn.Module):
@@ -184,11 +245,7 @@ def training_config(
         "close": None,
     }
     if settings["recipe"] == "fast":
-        recipe |= {
-            "optimizer": "adam",
-            "adam_lr": settings.get("adam_lr", 2e-3),
-            "warmup": min(50, steps // 4),
-        }
+        recipe |= {"muon_lr": 0.05, "warmup": min(50, steps // 4)}
     return TrainingConfig.model_validate(
         {
             "dim": dim,

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Generator, Tensor
 
 from aninfonce.augment import ViewSource, simclr
+from aninfonce.datasets.images import ImageRows
 from aninfonce.datasets.tensors import pixel_tensor
 from aninfonce.metrics import identity_baseline, linear_r2, mean_correlation_coefficient
-from aninfonce.scenes import MatchedSource, PicturePairs, scene_process
+from aninfonce.scenes import scene_process
 from aninfonce.scenes.pairs import BOX
 from aninfonce.studies import cl_ica, scenes, trained
 from aninfonce.studies.base import CL_ICA, Cell, Configuration, Metrics, Preset, Published, Study
-from aninfonce.studies.scenes import DATA_SEED, TEST_SEED
 from aninfonce.studies.supervised import embed, supervise
 from aninfonce.training import fit
-from aninfonce.training.source import ArraySource, PairSource
+from aninfonce.training.source import PairSource
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,7 +66,7 @@ def cells(preset: Preset) -> list[Cell]:
 def run(cell: Cell, seed: int) -> Metrics:
     """Train one row, or score a baseline, and read all ten latents off test pictures."""
     settings = cell.configuration
-    x, z = _test_pictures(settings)
+    x, z, _ = scenes.held_out_pictures(settings, _KIND)
     if settings["model"] == "identity":
         found = identity_baseline(z, x.flatten(1))
         return {R2: 100.0 * found.r2.mean, MCC: 100.0 * found.mcc.mean, "data": scenes.label(settings)}
@@ -97,46 +97,19 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     }
 
 
-def _source(settings: Configuration, seed: int) -> tuple[PairSource, Any]:
+def _source(settings: Configuration, seed: int) -> tuple[PairSource, ImageRows]:
     """Give the pairs of a row, and pictures whose colours they have."""
-    augments = settings["pairs"] == "augmentations"
-    law = scene_process("normal" if augments else settings["pairs"], settings.get("scale", 0.1), size=None)
-    if settings["data"] != scenes.RENDERED:
-        given = scenes.stored(settings, "train", _KIND)
-        if augments:
-            return ViewSource(given.images, simclr(), seed), given.images
-        return MatchedSource(given, law, seed), given.images
-    # Anchors come first from the generator: they are the same, and drawn once, for all laws.
-    pairs = law.sample(settings["images"], Generator().manual_seed(DATA_SEED))
-    assert pairs.z is not None
-    assert pairs.z_pos is not None
-    anchors = scenes.pictures(pairs.z, settings)
-    if augments:
-        return ViewSource(anchors, simclr(), seed), anchors
-    return ArraySource(PicturePairs(anchors, scenes.pictures(pairs.z_pos, settings), pairs.z), seed), anchors
-
-
-def _test_pictures(settings: Configuration) -> tuple[Tensor, Tensor]:
-    n = settings["test_images"]
-    if settings["data"] != scenes.RENDERED:
-        x, z, _ = scenes.some_rows(scenes.stored(settings, "test", _KIND), n)
-        return x, z
-    z = scene_process(size=None).marginal.sample(n, Generator().manual_seed(TEST_SEED))
-    images = scenes.pictures(z, settings)
-    return pixel_tensor(images[torch.arange(n).numpy()]), z
+    if settings["pairs"] == "augmentations":
+        law = scene_process(size=None)
+        return scenes.pairs(law, settings, seed, _KIND, views=lambda x: ViewSource(x, simclr(), seed))
+    law = scene_process(settings["pairs"], settings["scale"], size=None)
+    return scenes.pairs(law, settings, seed, _KIND)
 
 
 def _supervised(settings: Configuration, seed: int, x: Tensor) -> Tensor:
     """Train the same network on the squared error to the latents, and embed test pictures."""
     order = Generator().manual_seed(seed)
-    if settings["data"] != scenes.RENDERED:
-        given = scenes.stored(settings, "train", _KIND)
-        images, latents = given.images, torch.from_numpy(given.latents[:]).float()
-    else:
-        latents = scene_process(size=None).marginal.sample(
-            settings["images"], Generator().manual_seed(DATA_SEED)
-        )
-        images = scenes.pictures(latents, settings)
+    images, latents = scenes.training_pictures(settings, _KIND)
 
     def draw(n: int) -> tuple[Tensor, Tensor]:
         rows = torch.randint(len(latents), (n,), generator=order)
