@@ -120,8 +120,8 @@ class PicturePairs:
 
     def __getitem__(self, rows: Tensor) -> PairBatch:
         """Take some of the pairs."""
-        views = [pixel_tensor(pictures[rows.numpy()]) for pictures in (self.x, self.x_pos)]
-        return PairBatch(*views, z=None if self.z is None else self.z[rows])
+        x, x_pos = (pixel_tensor(pictures[rows.numpy()]) for pictures in (self.x, self.x_pos))
+        return PairBatch(x, x_pos, z=None if self.z is None else self.z[rows])
 
 
 class MatchedSource(PairSource):

@@ -110,7 +110,7 @@ def _open(kind: str, found: list[Part], size: int) -> SceneImages:
 
 def _latents(path: Path) -> npt.NDArray[np.float64]:
     try:
-        latents = np.load(path, mmap_mode="r", allow_pickle=False)
+        latents: npt.NDArray[np.float64] = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as problem:
         raise DatasetError(f"{path} cannot be read: {problem}") from None
     if latents.ndim != 2 or latents.shape[1] != len(LATENTS) or not len(latents):
