@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from aninfonce.encoders import KittiConvNet, SmallConvNet
+from aninfonce.encoders import KittiConvNet
 
 
 def test_architecture():
@@ -53,18 +53,3 @@ def test_shapes_gradients_and_seeds(head):
 def test_bad_input_is_refused_by_name(shape):
     with pytest.raises(ValueError, match=r"`x` must have shape \(N, 1, 64, 64\), got \(3, "):
         KittiConvNet()(torch.zeros(shape))
-
-
-@pytest.mark.parametrize("side", [25, 28, 32])
-def test_small_images(side):
-    generators = [torch.Generator().manual_seed(3) for _ in range(2)]
-    first, again = (SmallConvNet(6, in_channels=3, width=4, generator=g) for g in generators)
-    x = torch.randn(2, 3, side, side)
-    assert first(x).shape == (2, 6)
-    assert torch.equal(first(x), again(x))
-
-
-@pytest.mark.parametrize("shape", [(3, 28, 28), (3, 3, 28, 28), (3, 1, 64, 64)])
-def test_bad_small_images_are_refused_by_name(shape):
-    with pytest.raises(ValueError, match=r"`x` must have shape \(N, 1, 25 to 32, 25 to 32\), got \(3, "):
-        SmallConvNet()(torch.zeros(shape))

@@ -4,6 +4,7 @@ from aninfonce.augment.base import Augmentation, Augmented, Compose, seeded
 from aninfonce.augment.colour import Brightness, Contrast, Grey, Hue, Jitter, Saturation
 from aninfonce.augment.geometry import Blur, Crop, Flip
 from aninfonce.augment.presets import fixed, readouts, simclr
+from aninfonce.augment.turns import Turn, TurnedViews
 from aninfonce.augment.views import Views, ViewSource
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "Hue",
     "Jitter",
     "Saturation",
+    "Turn",
+    "TurnedViews",
     "ViewSource",
     "Views",
     "fixed",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aninfonce.cli.errors import friendly
+from aninfonce.cli.render import render
 from aninfonce.cli.videos import register as register_videos
 
 if TYPE_CHECKING:
@@ -26,12 +27,13 @@ _TO = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group = typer.Typer(
-        help="Fetch MNIST, Fashion-MNIST and CIFAR-10, or list them; convert KITTI Masks.",
+        help="Fetch MNIST, Fashion-MNIST and CIFAR-10, list them; convert KITTI Masks; render scenes.",
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     group.command("get", no_args_is_help=True)(get)
     group.command("list")(show)
+    group.command("render", no_args_is_help=True)(render)
     register_videos(group)
     app.add_typer(group, name="data")
 

@@ -3,11 +3,12 @@
 Any `nn.Module` from observations to (N, d) is an encoder; those here have names and tested defaults.
 """
 
-from aninfonce.encoders.conv import KittiConvNet, SmallConvNet
+from aninfonce.encoders.conv import KittiConvNet
 from aninfonce.encoders.heads import BoxHead, LearnableSphereHead, SphereHead, build_head, to_sphere
 from aninfonce.encoders.mlp import MLP, paper_mlp
 from aninfonce.encoders.registry import build_encoder, encoder_names, register_encoder
 from aninfonce.encoders.resnet import ProjectedEncoder, ResNet, projector, resnet
+from aninfonce.encoders.small import SmallConvNet
 
 __all__ = [
     "MLP",

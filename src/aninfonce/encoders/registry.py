@@ -10,9 +10,10 @@ from typing import Any
 from torch import nn
 
 from aninfonce._validation import describe
-from aninfonce.encoders.conv import KittiConvNet, SmallConvNet
+from aninfonce.encoders.conv import KittiConvNet
 from aninfonce.encoders.mlp import MLP, paper_mlp
 from aninfonce.encoders.resnet import resnet
+from aninfonce.encoders.small import SmallConvNet
 
 Builder = Callable[..., nn.Module]
 

@@ -25,7 +25,7 @@ Space = Literal["sphere", "box", "unbounded"]
 
 # The head, and the loss in cl-ica's counting: all anchors are negatives, the own one included.
 # On the sphere a trained radius stands for the concentration of the model's conditional.
-_HEADS = {"sphere": "learnable-sphere", "box": "box", "unbounded": "unbounded"}
+HEADS = {"sphere": "learnable-sphere", "box": "box", "unbounded": "unbounded"}
 MODELS: dict[str, dict[str, Any]] = {
     "vMF": {"name": "infonce", "options": {"candidates": "anchors+self"}},
     "Laplace": {"name": "lp", "options": {"p": 1, "candidates": "anchors+self"}},
@@ -132,7 +132,7 @@ def run(cell: Cell, seed: int) -> Metrics:
     if settings["model"] in ("identity", "supervised"):
         return _baseline(settings, seed)
     source, fitted = trained.train(
-        settings, seed, space=_HEADS[settings["space"]], loss=MODELS[settings["model"]]
+        settings, seed, space=HEADS[settings["space"]], loss=MODELS[settings["model"]]
     )
     metrics = trained.scores(source, fitted, settings, seed)
     if settings["space"] == "unbounded" and settings["model"] in ("Laplace", "Normal", "GenNorm β=3"):

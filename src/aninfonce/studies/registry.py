@@ -32,6 +32,8 @@ _NAMES = (
     "table1",
     "table2",
     "table3",
+    "table4",
+    "causal3dident",
     "marginals",
     "cifar10",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Generator, Tensor, nn
 
@@ -45,11 +47,30 @@ def fit_supervised(
     model = build_encoder(
         encoder, in_features=features, out_features=source.dim, head=head, generator=generator
     )
+
+    def draw(n: int) -> tuple[Tensor, Tensor]:
+        z: Tensor = source.marginal.sample(n, generator)
+        return source.mixing(z), z
+
+    return supervise(model, draw, recipe)
+
+
+def supervise(model: nn.Module, draw: Callable[[int], tuple[Tensor, Tensor]], recipe: Recipe) -> nn.Module:
+    """Train a module on the squared error to the latents.
+
+    Args:
+        model: from observations to (N, d); trained in place.
+        draw: gives n observations and their latents.
+        recipe: optimiser, rates, steps and batch size.
+
+    Returns:
+        The module, frozen.
+
+    """
     optimizers = build_optimizers(model, nn.Identity(), recipe)
     for step in range(recipe.steps):
-        z: Tensor = source.marginal.sample(recipe.batch_size, generator)
-        loss = nn.functional.mse_loss(model(source.mixing(z)), z)
-        descend(optimizers, loss, step, recipe)
+        x, z = draw(recipe.batch_size)
+        descend(optimizers, nn.functional.mse_loss(model(x), z), step, recipe)
     return model.eval().requires_grad_(False)
 
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Generator, Tensor
@@ -180,16 +180,25 @@ class ProcessSource(PairSource):
             self._position = position
 
 
+class PairRows(Protocol):
+    """Pairs that are taken by rows: a `PairBatch`, or files that are opened when asked."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: Tensor, /) -> PairBatch:
+        """Take some of the pairs."""
+
+
 class ArraySource(PairSource):
-    """Pairs from arrays in memory, in a new order each epoch; an incomplete last batch is left out.
+    """Pairs from arrays, in a new order each epoch; an incomplete last batch is left out.
 
     Args:
-        pairs: all of them.
+        pairs: all of them, in memory or on disk.
         seed: of the orders.
 
     """
 
-    def __init__(self, pairs: PairBatch, seed: int = 0) -> None:
+    def __init__(self, pairs: PairRows, seed: int = 0) -> None:
         if len(pairs) < 2:
             raise ValueError(f"`pairs` must hold at least 2 pairs, got {len(pairs)}")
         self.pairs = pairs

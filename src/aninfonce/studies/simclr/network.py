@@ -6,6 +6,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from aninfonce.encoders import ResNet, build_head, projector
+from aninfonce.encoders.order import fastest_order
 from aninfonce.studies.base import Configuration
 
 
@@ -43,9 +44,7 @@ class Network(nn.Module):
         self.head = build_head("sphere" if sphere else "none", dim)
         self.hidden = hidden if levels else 0
         self.out_features = self.hidden + dim
-        # Convolutions are fastest with the channels last. With 4 of them torch 2.13 then writes out of bounds
-        # on a CPU, so that widths which are no multiple of 8 keep the usual order.
-        self.order = torch.channels_last if backbone.width % 8 == 0 else torch.contiguous_format
+        self.order = fastest_order(backbone.width)
         self.to(memory_format=self.order)  # type: ignore[call-overload]
 
     def forward(self, x: Tensor) -> Tensor:

@@ -1,0 +1,65 @@
+"""A convolutional network for small pictures that a processor can train."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from aninfonce._validation import check_count, describe
+from aninfonce.encoders._init import weights_from
+from aninfonce.encoders.heads import build_head
+from aninfonce.encoders.order import fastest_order
+
+_GRID = 3
+
+
+class SmallConvNet(nn.Module):
+    """Four 3×3 convolutions of stride 2, then 100 features and a linear layer.
+
+    The last maps are kept as a grid of 3 × 3 rather than averaged: where things are is among the latents.
+
+    Example:
+        >>> SmallConvNet(10)(torch.zeros(2, 3, 48, 48)).shape
+        torch.Size([2, 10])
+
+    Args:
+        out_features: columns of the embedding.
+        in_channels: channels of the image.
+        width: channels after the first convolution; twice and four times as many later.
+        head: name or module, as in `build_head`.
+        generator: draws the weights.
+
+    """
+
+    def __init__(
+        self,
+        out_features: int,
+        *,
+        in_channels: int = 3,
+        width: int = 32,
+        head: str | nn.Module = "none",
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.in_channels = check_count(in_channels, "in_channels")
+        self.out_features = check_count(out_features, "out_features")
+        check_count(width, "width")
+        with weights_from(generator):
+            layers: list[nn.Module] = []
+            for n_in, n_out in pairwise((in_channels, width, 2 * width, 4 * width, 4 * width)):
+                convolution = nn.Conv2d(n_in, n_out, 3, stride=2, padding=1, bias=False)
+                layers += [convolution, nn.BatchNorm2d(n_out), nn.ReLU(inplace=True)]
+            layers += [nn.AdaptiveAvgPool2d(_GRID), nn.Flatten()]
+            layers += [nn.Linear(4 * width * _GRID**2, 100), nn.LeakyReLU(), nn.Linear(100, out_features)]
+        self.order = fastest_order(width)
+        self.layers = nn.Sequential(*layers).to(memory_format=self.order)  # type: ignore[call-overload]
+        self.head = build_head(head, out_features)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Embed images (N, in_channels, H, W) as (N, out_features)."""
+        if x.ndim != 4 or x.shape[1] != self.in_channels:
+            raise ValueError(f"`x` must have shape (N, {self.in_channels}, H, W), got {describe(x)}")
+        embedding: Tensor = self.head(self.layers(x.contiguous(memory_format=self.order)))
+        return embedding

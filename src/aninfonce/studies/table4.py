@@ -1,0 +1,151 @@
+"""Table 4 of cl-ica: latents of rendered scenes (3DIdent), from pairs that share their causes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Generator, Tensor
+
+from aninfonce.augment import ViewSource, simclr
+from aninfonce.datasets.images import ImageRows
+from aninfonce.datasets.tensors import pixel_tensor
+from aninfonce.metrics import identity_baseline, linear_r2, mean_correlation_coefficient
+from aninfonce.scenes import scene_process
+from aninfonce.scenes.pairs import BOX
+from aninfonce.studies import cl_ica, scenes, trained
+from aninfonce.studies.base import CL_ICA, Cell, Configuration, Metrics, Preset, Published, Study
+from aninfonce.studies.supervised import embed, supervise
+from aninfonce.training import fit
+from aninfonce.training.source import PairSource
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from aninfonce.studies.store import Row
+
+R2, MCC = "R² [%]", "MCC [%]"
+_KIND = "threedident"
+# Pairs, space and model; R² and its spread, MCC and its spread.
+ROWS = (
+    ("normal", "box", "Normal", (96.73, 0.10), (98.31, 0.04)),
+    ("normal", "unbounded", "Normal", (96.43, 0.03), (54.94, 0.02)),
+    ("laplace", "box", "Normal", (96.87, 0.08), (98.38, 0.03)),
+    ("normal", "sphere", "vMF", (65.74, 0.01), (42.44, 3.27)),
+    ("augmentations", "sphere", "vMF", (45.51, 1.43), (46.34, 1.59)),
+)
+_PARTITIONS = {"position": (0, 1, 2), "rotation": (3, 4, 5), "spotlight": (6,), "hues": (7, 8, 9)}
+# Augmentations are made for each picture of each step.
+_SLOWER = {"augmentations": 1.6}
+
+
+def cells(preset: Preset) -> list[Cell]:
+    """Give the five rows and the two baselines."""
+    sizes = scenes.SIZES[preset]
+    found: list[Cell] = []
+    for number, (pairs, space, model, r2, mcc) in enumerate(ROWS, start=1):
+        # Rows that lack what the theory asks for are meant to come out as they did.
+        fails = space != "box"
+        printed = {R2: _value(*r2, fails=space == "sphere"), MCC: _value(*mcc, fails=fails)}
+        parameters = {"pairs": pairs, "space": space, "model": model}
+        name = f"row {number}: {pairs} → {space}, {model}"
+        settings = sizes if pairs == "augmentations" else {**sizes, "scale": 0.1}
+        found.append(scenes.scene_cell(preset, name, parameters, settings, printed, _SLOWER.get(pairs, 1.0)))
+    apart = {name: sizes[name] for name in ("data", "keep", "test_images", "size")}
+    identity = {R2: _value(5.25, 1.20, fails=True)}
+    supervised = {R2: _value(98.67, 0.03), MCC: _value(99.33, 0.01)}
+    without = {name: value for name, value in sizes.items() if name != "temperature"}
+    return [
+        *found,
+        scenes.scene_cell(preset, "identity", {"model": "identity"}, apart, identity),
+        scenes.scene_cell(preset, "supervised", {"model": "supervised"}, without, supervised, 0.5),
+    ]
+
+
+def run(cell: Cell, seed: int) -> Metrics:
+    """Train one row, or score a baseline, and read all ten latents off test pictures."""
+    settings = cell.configuration
+    x, z, _ = scenes.held_out_pictures(settings, _KIND)
+    if settings["model"] == "identity":
+        found = identity_baseline(z, x.flatten(1))
+        return {R2: 100.0 * found.r2.mean, MCC: 100.0 * found.mcc.mean, "data": scenes.label(settings)}
+    if settings["model"] == "supervised":
+        return _scores(z, _supervised(settings, seed, x), settings)
+    source, images = _source(settings, seed)
+    loss = cl_ica.MODELS[settings["model"]]
+    options = {**loss["options"], "temperature": settings["temperature"]}
+    config = scenes.training_config(
+        settings,
+        seed,
+        dim=z.shape[1],
+        space=cl_ica.HEADS[settings["space"]],
+        loss={**loss, "options": options},
+    )
+    inputs = scenes.standardize(settings, images, _KIND)
+    fitted = fit(source, config, encoder=scenes.network(settings, inputs, z.shape[1], seed))
+    curves = trained.curves(fitted, "held_out_loss" if settings["pairs"] == "augmentations" else "r2")
+    return {**_scores(z, fitted.embed(x), settings), "curves": curves}
+
+
+def plot(rows: Sequence[Row]) -> dict[str, Figure]:
+    """Draw ours beside the published values, for both metrics."""
+    return {
+        name: cl_ica.table_plot([row for row in rows if metric in row["published"]], metric)["table"]
+        for name, metric in (("R²", R2), ("MCC", MCC))
+        if any(metric in row["published"] for row in rows)
+    }
+
+
+def _source(settings: Configuration, seed: int) -> tuple[PairSource, ImageRows]:
+    """Give the pairs of a row, and pictures whose colours they have."""
+    if settings["pairs"] == "augmentations":
+        law = scene_process(size=None)
+        return scenes.pairs(law, settings, seed, _KIND, views=lambda x: ViewSource(x, simclr(), seed))
+    law = scene_process(settings["pairs"], settings["scale"], size=None)
+    return scenes.pairs(law, settings, seed, _KIND)
+
+
+def _supervised(settings: Configuration, seed: int, x: Tensor) -> Tensor:
+    """Train the same network on the squared error to the latents, and embed test pictures."""
+    order = Generator().manual_seed(seed)
+    images, latents = scenes.training_pictures(settings, _KIND)
+
+    def draw(n: int) -> tuple[Tensor, Tensor]:
+        rows = torch.randint(len(latents), (n,), generator=order)
+        return pixel_tensor(images[rows.numpy()]), latents[rows]
+
+    dim = BOX.dim
+    config = scenes.training_config(settings, seed, dim=dim, space="unbounded", loss={"name": "infonce"})
+    model = scenes.network(settings, scenes.standardize(settings, images, _KIND), dim, seed)
+    supervise(model, draw, config.recipe)
+    return torch.cat([embed(model, part) for part in torch.split(x, 512)])
+
+
+def _scores(z: Tensor, embedding: Tensor, settings: Configuration) -> Metrics:
+    score = linear_r2(z, embedding, partitions=_PARTITIONS)
+    return {
+        R2: 100.0 * score.mean,
+        MCC: 100.0 * mean_correlation_coefficient(z, embedding).mean,
+        **{f"R² of {name} [%]": 100.0 * value for name, value in score.per_partition.items()},
+        "data": scenes.label(settings),
+    }
+
+
+def _value(value: float, spread: float, *, fails: bool = False) -> Published:
+    return Published(value, spread, precision=0.005, goal="equal" if fails else "higher")
+
+
+STUDY = Study(
+    name="table4",
+    title="Latents of rendered scenes (3DIdent)",
+    paper=CL_ICA,
+    source="Table 4, three seeds, on the released pictures; ours on held-out pictures",
+    cells=cells,
+    run=run,
+    plot=plot,
+    remarks=(
+        "On scenes that are drawn here, published values stand beside ours without a verdict: the pictures"
+        " are others, and positives have exactly the latents that were drawn for them.",
+    ),
+)

@@ -1,0 +1,101 @@
+"""Studies on scenes: published values as printed, compared on the released files only."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from aninfonce.scenes import can_render, write_scenes
+from aninfonce.studies import causal3dident, find_study, plan
+from aninfonce.studies.execute import execute
+
+TINY = {"size": 16, "test_images": 20, "steps": 2, "batch_size": 8}
+
+
+def test_table4_as_printed():
+    cells = find_study("table4").cells("paper")
+    r2 = "96.73 96.43 96.87 65.74 45.51 5.25 98.67"
+    mcc = "98.31 54.94 98.38 42.44 46.34 99.33"
+    spread = ".10 .03 .08 .01 1.43 1.20 .03"
+    assert [cell.published["R² [%]"].value for cell in cells] == [float(v) for v in r2.split()]
+    assert [cell.published["R² [%]"].spread for cell in cells] == [float(v) for v in spread.split()]
+    found = [cell.published["MCC [%]"].value for cell in cells if "MCC [%]" in cell.published]
+    assert found == [float(v) for v in mcc.split()]
+    assert all(cell.settings["size"] == 224 and cell.settings["test_images"] == 4096 for cell in cells)
+    trained = [cell.settings for cell in cells if "steps" in cell.settings]
+    assert all((s["steps"], s["batch_size"], s["encoder"]) == (30_000, 512, "resnet18") for s in trained)
+
+
+def test_causal3dident_as_printed():
+    cells = find_study("causal3dident").cells("paper")
+    assert len(cells) == 18
+    values = [value.value for value in cells[13].published.values()]
+    assert (cells[13].name, values) == ("DGP rotations, AnInfoNCE", [1.0, 0.57, 0.86])
+    assert all(cell.settings["steps"] == 100_000 for cell in cells)
+
+
+def write_released(folder, kind, n):
+    """Random pictures in the authors' layout, which holds no `about.json`."""
+    rng = np.random.default_rng(0)
+    names = {"threedident": ("train", "test"), "causal3dident": ("trainset", "testset")}[kind]
+    for split in names:
+        for c in range(7) if kind == "causal3dident" else [""]:
+            end = f"_{c}" if kind == "causal3dident" else ""
+            images = folder / split / f"images{end}"
+            images.mkdir(parents=True)
+            np.save(folder / split / f"raw_latents{end}.npy", rng.uniform(-1, 1, (n, 10)))
+            for row in range(n):
+                pixels = rng.integers(0, 256, (16, 16, 3), dtype=np.uint8)
+                Image.fromarray(pixels).save(images / f"{row:02}.png")
+
+
+@pytest.mark.parametrize(
+    ("study", "n", "only"),
+    [
+        ("table4", 40, ["row 1:*", "row 5:*", "supervised", "identity"]),
+        ("causal3dident", 11, ["DGP hues, AnInfoNCE", "rotations, InfoNCE"]),
+    ],
+)
+def test_released_files_are_judged(study, n, only, tmp_path):
+    write_released(tmp_path, "threedident" if study == "table4" else study, n)
+    tasks = plan([find_study(study)], "smoke", only=only, changes={**TINY, "data": str(tmp_path)})
+    for task in tasks:
+        row = json.loads(json.dumps(execute(task)))
+        assert row["error"] is None
+        assert row["metrics"]["data"] == "released files"
+        assert row["configuration"]["data"] == str(tmp_path)
+        assert {value["goal"] for value in row["published"].values()} <= {"higher", "equal"}
+
+
+def test_rendered_scenes_are_shown(tmp_path):
+    for cell in (*find_study("table4").cells("laptop"), *causal3dident.cells("laptop")):
+        assert cell.settings["data"] == "rendered"
+        assert {value.goal for value in cell.published.values()} == {"shown"}
+    (tmp_path / "about.json").write_text("{}")
+    (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes={"data": str(tmp_path)})
+    assert {value.goal for value in task.cell.published.values()} == {"shown"}
+
+
+def test_the_wrong_data_set_is_refused(tmp_path):
+    write_released(tmp_path, "causal3dident", 11)
+    (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes={**TINY, "data": str(tmp_path)})
+    assert "must be a folder of threedident, got one of causal3dident" in execute(task)["error"]
+
+
+@pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
+def test_scenes_on_demand_and_from_the_cache_and_from_a_folder(tmp_path, monkeypatch):
+    """Drawn each time or kept, the same pairs give the same result; a folder has pairs of its own."""
+    monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path / "cache"))
+    found = {}
+    for keep in (True, False):
+        (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes={**TINY, "keep": keep})
+        row = execute(task)
+        assert row["error"] is None
+        assert row["metrics"]["data"] == "rendered on demand"
+        found[keep] = row["metrics"]["R² [%]"]
+    assert found[True] == found[False]
+    write_scenes("threedident", tmp_path / "scenes", 40, size=16, test=20)
+    changes = {**TINY, "data": str(tmp_path / "scenes")}
+    (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes=changes)
+    assert execute(task)["metrics"]["data"] == "a rendered folder"
