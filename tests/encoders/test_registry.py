@@ -18,7 +18,7 @@ def _own_registry(monkeypatch):
         ("kitti-conv", {}, (2, 1, 64, 64)),
         ("resnet18", dict(stem="cifar"), (2, 3, 8, 8)),
         ("resnet50", dict(stem="cifar"), (2, 3, 8, 8)),
-        ("small-conv", {}, (2, 1, 28, 28)),
+        ("small-conv", {}, (2, 3, 28, 28)),
     ],
 )
 def test_every_encoder_by_name(name, options, shape):
