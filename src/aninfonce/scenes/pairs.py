@@ -21,7 +21,7 @@ from aninfonce.scenes.mesh import Integers
 from aninfonce.scenes.released import SceneImages
 from aninfonce.scenes.renderer import SceneRenderer
 from aninfonce.spaces import Box
-from aninfonce.training.source import PairSource, State
+from aninfonce.training.source import StreamSource
 
 BOX = Box(len(LATENTS), -1.0, 1.0)
 _LAWS: dict[str, Callable[..., Normal | Laplace]] = {"normal": Normal, "laplace": Laplace}
@@ -124,7 +124,7 @@ class PicturePairs:
         return PairBatch(x, x_pos, z=None if self.z is None else self.z[rows])
 
 
-class MatchedSource(PairSource):
+class MatchedSource(StreamSource):
     """Pairs from given pictures: latents are drawn, then replaced by the nearest that there is a picture of.
 
     A positive that would be its anchor is replaced by the second nearest. With classes, anchors are
@@ -138,12 +138,11 @@ class MatchedSource(PairSource):
     """
 
     def __init__(self, scenes: SceneImages, process: DataGeneratingProcess, seed: int = 0) -> None:
+        super().__init__(seed)
         self.scenes = scenes
         self.law = process
         self.nearest = NearestLatents(scenes.latents, scenes.classes)
         self._stored = torch.from_numpy(np.array(scenes.latents, dtype=np.float32))
-        self._stream = Generator().manual_seed(2 * seed)
-        self._aside = Generator().manual_seed(2 * seed + 1)
 
     def next(self, n: int) -> PairBatch:
         """Take `n` pairs."""
@@ -169,12 +168,3 @@ class MatchedSource(PairSource):
         anchors, positives = self.rows(n, generator)
         x, x_pos = (pixel_tensor(self.scenes.images[rows]) for rows in (anchors, positives))
         return PairBatch(x, x_pos, z=self._stored[anchors], z_pos=self._stored[positives])
-
-    def state(self) -> State:
-        """States of both generators."""
-        return {"stream": self._stream.get_state(), "aside": self._aside.get_state()}
-
-    def restore(self, state: State) -> None:
-        """Go on from both states."""
-        self._stream.set_state(state["stream"])
-        self._aside.set_state(state["aside"])

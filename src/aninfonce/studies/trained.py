@@ -96,7 +96,7 @@ def training_config(
 
     With the recipe "fast" the batch doubles half-way, unless the cell says `grows: False` or gives its own
     steps of growth; `rates` multiplies all rates, `adam_lr` is one of them by itself, `whiten` decorrelates
-    the inputs, `width` is the encoder's, and `held` says that the loss keeps the Λ̂ it starts with. No
+    the inputs, and `held` says that the loss keeps the Λ̂ it starts with. No
     `closing_pairs` means no closing fit.
     """
     steps, batch_size = configuration["steps"], configuration["batch_size"]
@@ -104,7 +104,7 @@ def training_config(
     if configuration["recipe"] == "fast":
         pairs = configuration["closing_pairs"]
         grows = configuration.get("grows", True)
-        recipe["growth"] = (((0.5, 2 * batch_size),) if grows else ()) if isinstance(grows, bool) else grows
+        recipe["growth"] = ((0.5, 2 * batch_size),) if grows is True else grows or ()
         recipe["warmup"] = min(50, steps // 4)
         recipe["unfold"] = {"pairs": max(1_000, pairs // 2)} if pairs else {}
         fits = {"pairs": pairs, "concentration_pairs": 2 * pairs, "block": min(1_024, pairs)}
@@ -120,7 +120,7 @@ def training_config(
     return TrainingConfig.model_validate(
         {
             "recipe": recipe,
-            "encoder": _encoder(configuration),
+            "encoder": "paper-mlp" if configuration["recipe"] == "paper" else "mlp",
             "space": space,
             "loss": dict(loss),
             "seed": seed,
@@ -130,13 +130,6 @@ def training_config(
             "checkpoint_every": 0,
         }
     )
-
-
-def _encoder(configuration: Configuration) -> dict[str, Any]:
-    if configuration["recipe"] == "paper":
-        return {"name": "paper-mlp"}
-    width = {"width": configuration["width"]} if "width" in configuration else {}
-    return {"name": "mlp", "options": width}
 
 
 def metric_of_latents(z: Tensor, embedding: Tensor, metric: Tensor) -> Tensor:

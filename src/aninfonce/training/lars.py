@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, overload
+from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch.optim import Optimizer
 
 from aninfonce._validation import check_number
+from aninfonce.training.stepping import GroupwiseOptimizer
 
 
-class Lars(Optimizer):
+class Lars(GroupwiseOptimizer):
     """Stochastic gradient descent with momentum and a rate for each layer.
 
     The step of a matrix or kernel has `trust` times the length of its weights, before momentum and `lr`.
@@ -53,24 +53,10 @@ class Lars(Optimizer):
             check_number(value, name, minimum=0.0)
         super().__init__(params, options)
 
-    @overload
-    def step(self, closure: None = None) -> None: ...
-
-    @overload
-    def step(self, closure: Callable[[], float]) -> float: ...
-
-    @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> float | None:
-        """Update every parameter that has a gradient."""
-        loss = None
-        if closure is not None:
-            with torch.enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    self._move(parameter, group)
-        return loss
+    def _update(self, group: dict[str, Any]) -> None:
+        for parameter in group["params"]:
+            if parameter.grad is not None:
+                self._move(parameter, group)
 
     def _move(self, parameter: Tensor, group: dict[str, Any]) -> None:
         direction = parameter.grad

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from typing import Any, overload
+from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch.optim import Optimizer
 
 from aninfonce._validation import check_count, check_number
+from aninfonce.training.stepping import GroupwiseOptimizer
 
 # Coefficients of the quintic that pushes all singular values towards 1 in a few steps (Jordan et al. 2024).
 _QUINTIC = (3.4445, -4.7750, 2.0315)
@@ -43,7 +43,7 @@ def orthogonalize(matrices: Tensor, steps: int = 5) -> Tensor:
     return x.mT if tall else x
 
 
-class Muon(Optimizer):
+class Muon(GroupwiseOptimizer):
     """Step along the orthogonalised Nesterov momentum; matrices of one shape are handled in one batch.
 
     All arithmetic is in the precision of the parameters: `torch.optim.Muon` orthogonalises in bfloat16, which
@@ -90,34 +90,20 @@ class Muon(Optimizer):
                     shape = tuple(parameter.shape)
                     raise ValueError(f"`params` must have two dimensions or more, got one of shape {shape}")
 
-    @overload
-    def step(self, closure: None = None) -> None: ...
-
-    @overload
-    def step(self, closure: Callable[[], float]) -> float: ...
-
-    @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> float | None:
-        """Update every parameter that has a gradient."""
-        loss = None
-        if closure is not None:
-            with torch.enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            batches: dict[tuple[torch.Size, torch.device, torch.dtype], list[Tensor]] = defaultdict(list)
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    self._accumulate(parameter, group["momentum"])
-                    stale = "direction" not in self.state[parameter]
-                    if stale or group["taken"] % group["refresh"] == 0:
-                        batches[parameter.shape, parameter.device, parameter.dtype].append(parameter)
-            for batch in batches.values():
-                self._turn(batch, group["momentum"], group["iterations"])
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    parameter.add_(self.state[parameter]["direction"], alpha=-group["lr"])
-            group["taken"] += 1
-        return loss
+    def _update(self, group: dict[str, Any]) -> None:
+        batches: dict[tuple[torch.Size, torch.device, torch.dtype], list[Tensor]] = defaultdict(list)
+        for parameter in group["params"]:
+            if parameter.grad is not None:
+                self._accumulate(parameter, group["momentum"])
+                stale = "direction" not in self.state[parameter]
+                if stale or group["taken"] % group["refresh"] == 0:
+                    batches[parameter.shape, parameter.device, parameter.dtype].append(parameter)
+        for batch in batches.values():
+            self._turn(batch, group["momentum"], group["iterations"])
+        for parameter in group["params"]:
+            if parameter.grad is not None:
+                parameter.add_(self.state[parameter]["direction"], alpha=-group["lr"])
+        group["taken"] += 1
 
     def _accumulate(self, parameter: Tensor, momentum: float) -> None:
         """Take the gradient into the running mean."""

@@ -11,10 +11,10 @@ from torch import Generator, Tensor
 
 from aninfonce._validation import check_count
 from aninfonce.processes import PairBatch
-from aninfonce.training.source import PairSource, State
+from aninfonce.training.source import StreamSource
 
 
-class SequenceSource(PairSource):
+class SequenceSource(StreamSource):
     """Frames of sequences, each paired with one of the frames that follow it.
 
     Anchors are drawn from all frames but the last of each sequence, without repetition in a batch. The
@@ -43,6 +43,7 @@ class SequenceSource(PairSource):
         largest_gap: int = 1,
         seed: int = 0,
     ) -> None:
+        super().__init__(seed)
         lengths = [len(sequence) for sequence in sequences]
         if not lengths or min(lengths) < 2:
             raise ValueError(
@@ -58,8 +59,6 @@ class SequenceSource(PairSource):
         self._last = lasts.repeat_interleave(torch.tensor(lengths))
         self.anchors = (self._last != torch.arange(len(self._last))).nonzero()[:, 0]
         self.largest_batch = len(self.anchors)
-        self._stream = Generator().manual_seed(2 * seed)
-        self._aside = Generator().manual_seed(2 * seed + 1)
 
     def next(self, n: int) -> PairBatch:
         """Draw the next `n` pairs, without latents."""
@@ -83,12 +82,3 @@ class SequenceSource(PairSource):
         rows = self.anchors[torch.randperm(len(self.anchors), generator=generator)[:n]]
         gaps = torch.randint(1, self.largest_gap + 1, (len(rows),), generator=generator)
         return rows, torch.minimum(rows + gaps, self._last[rows])
-
-    def state(self) -> State:
-        """States of both generators."""
-        return {"stream": self._stream.get_state(), "aside": self._aside.get_state()}
-
-    def restore(self, state: State) -> None:
-        """Go back to where both generators stood."""
-        self._stream.set_state(state["stream"])
-        self._aside.set_state(state["aside"])

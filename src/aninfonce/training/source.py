@@ -180,6 +180,28 @@ class ProcessSource(PairSource):
             self._position = position
 
 
+class StreamSource(PairSource):
+    """Pairs that depend on two generators alone: one for the steps, one for what is drawn aside.
+
+    Args:
+        seed: of both.
+
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._stream = Generator().manual_seed(2 * seed)
+        self._aside = Generator().manual_seed(2 * seed + 1)
+
+    def state(self) -> State:
+        """States of both generators."""
+        return {"stream": self._stream.get_state(), "aside": self._aside.get_state()}
+
+    def restore(self, state: State) -> None:
+        """Go on from both states."""
+        self._stream.set_state(state["stream"])
+        self._aside.set_state(state["aside"])
+
+
 class PairRows(Protocol):
     """Pairs that are taken by rows: a `PairBatch`, or files that are opened when asked."""
 
