@@ -45,6 +45,7 @@ SIZES: dict[Preset, Configuration] = {
         "test_images": 70,
         "size": 24,
         "encoder": "small-conv",
+        "width": 8,
         "recipe": "fast",
         "steps": 3,
         "batch_size": 16,
@@ -52,13 +53,14 @@ SIZES: dict[Preset, Configuration] = {
     },
     "laptop": {
         "data": RENDERED,
-        "images": 30_000,
+        "images": 20_000,
         "keep": True,
         "test_images": 4_096,
         "size": 48,
         "encoder": "small-conv",
+        "width": 16,
         "recipe": "fast",
-        "steps": 2_400,
+        "steps": 1_200,
         "batch_size": 256,
         "temperature": 0.02,
     },
@@ -69,6 +71,7 @@ SIZES: dict[Preset, Configuration] = {
         "test_images": 4_096,
         "size": 224,
         "encoder": "resnet18",
+        "width": 64,
         "recipe": "paper",
         "steps": 30_000,
         "batch_size": 512,
@@ -76,7 +79,7 @@ SIZES: dict[Preset, Configuration] = {
     },
 }
 # Seconds of one step on one core, for estimates before there are rows to go by.
-_STEP_SECONDS: dict[Preset, float] = {"smoke": 0.3, "laptop": 0.6, "paper": 300.0}
+_STEP_SECONDS: dict[Preset, float] = {"smoke": 0.3, "laptop": 0.2, "paper": 300.0}
 
 
 @dataclass(frozen=True)
@@ -224,8 +227,8 @@ def network(settings: Configuration, inputs: Standardize, dim: int, seed: int) -
     """Build the network of a cell, to (N, dim), before its head."""
     generator = Generator().manual_seed(seed)
     if settings["encoder"] == "small-conv":
-        return nn.Sequential(inputs, SmallConvNet(dim, generator=generator))
-    backbone = ResNet(18, generator=generator)
+        return nn.Sequential(inputs, SmallConvNet(dim, width=settings["width"], generator=generator))
+    backbone = ResNet(18, width=settings["width"], generator=generator)
     with weights_from(generator):
         last = nn.Sequential(nn.Linear(backbone.out_features, 100), nn.LeakyReLU(), nn.Linear(100, dim))
     return nn.Sequential(inputs, ProjectedEncoder(backbone, last))

@@ -128,4 +128,7 @@ STUDY = Study(
     cells=cells,
     run=run,
     plot=plot,
+    remarks=(
+        "The classifier is four convolutions, with 1000 steps on the laptop preset; colour images want more.",
+    ),
 )

@@ -162,4 +162,5 @@ STUDY = Study(
     cells=cells,
     run=run,
     plot=plot,
+    remarks=("The encoder is the multilayer perceptron of `fig3`, far less trained than the paper's.",),
 )
