@@ -1,4 +1,4 @@
-"""Convolutional networks: that of the KITTI Masks experiments, and a small one for small images."""
+"""The convolutional network of the KITTI Masks experiments."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ STUDY = Study(
     run=run,
     plot=plot,
     remarks=(
-        "Around κ = 10 the embedding is worse than the figure's, beyond it better: on the laptop preset"
-        " training has far fewer steps, and few anchors lie near the pole that is asked about.",
+        "Around κ = 10 the embedding is worse than the figure's, beyond it better. Training has far fewer"
+        " steps on the laptop preset; whether that is why has not been tried.",
     ),
 )
