@@ -105,7 +105,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     for number, loss in enumerate(_LOSSES):
         figure.axes[0].plot([], [], "o", color=f"C{number}", label=loss)
     figure.axes[0].plot([], [], "x", color="grey", label="published")
-    figure.axes[0].legend(fontsize="small")
+    figure.legend(loc="outside upper right", ncols=len(_LOSSES) + 1)
     return {"views": figure}
 
 

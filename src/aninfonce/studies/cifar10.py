@@ -51,7 +51,7 @@ SIZES: dict[Preset, Configuration] = {
         "dim": 128,
         "images": 20_000,
         "test_images": 10_000,
-        "epochs": 12,
+        "epochs": 36,
         "batch_size": 256,
     },
     "paper": {

@@ -160,7 +160,8 @@ def table_plot(rows: Sequence[Row], metric: str, theirs_on: str = "") -> dict[st
     axes.plot(*zip(*ours, strict=True), "o", color="C0", alpha=0.7, label="ours, each seed")
     axes.set(yticks=range(len(names)), yticklabels=names, xlabel=metric, xlim=(None, 100.5))
     axes.invert_yaxis()
-    axes.legend()
+    # Outside: a mark may be anywhere in a table.
+    figure.legend(loc="outside upper right", ncols=2)
     return {"table": figure}
 
 

@@ -17,7 +17,14 @@ from aninfonce.metrics import linear_probe_accuracy
 from aninfonce.studies.base import Metrics
 from aninfonce.studies.simclr.network import Network
 
-READOUTS = ("grey", "brightness", "contrast", "hue", "saturation")
+# Each is read out as strong as the views of training are at most.
+READOUTS: dict[str, float | None] = {
+    "grey": None,
+    "brightness": 1.8,
+    "contrast": 1.8,
+    "hue": 0.2,
+    "saturation": 1.8,
+}
 LAYERS = ("backbone", "projector")
 
 # From training features, training classes, test features and test classes to the accuracy.
@@ -54,10 +61,11 @@ def measure(
     plain = [embed(network, part.images) for part in (train, test)]
     labels = [torch.as_tensor(part.labels) for part in (train, test)]
     found = {layer: {"classes": _score(probe, plain, labels, layer)} for layer in LAYERS}
-    for name in READOUTS:
+    for name, strength in READOUTS.items():
+        change = fixed(name, strength)
         shown, applied = zip(
             *(
-                apply_to_half(network, part.images, features, fixed(name), Generator().manual_seed(seed + i))
+                apply_to_half(network, part.images, features, change, Generator().manual_seed(seed + i))
                 for i, (part, features) in enumerate(zip((train, test), plain, strict=True))
             ),
             strict=True,

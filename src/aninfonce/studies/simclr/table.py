@@ -105,7 +105,7 @@ def _draw_tradeoff(axes: Axes, rows: Sequence[Row], layer: str) -> None:
 def _draw_readouts(axes: Axes, rows: Sequence[Row], layer: str) -> None:
     for number, row in enumerate(rows):
         values = [row["metrics"][metric_name(layer, name)] for name in READOUTS]
-        axes.plot(READOUTS, values, "o-", color=f"C{number}", linewidth=1, label=row["cell"])
+        axes.plot(list(READOUTS), values, "o-", color=f"C{number}", linewidth=1, label=row["cell"])
     axes.axhline(50.0, color="black", linestyle=":", linewidth=1)
     axes.set(ylabel="was it applied? [%]", title=layer)
     axes.legend(fontsize=7)
