@@ -10,6 +10,7 @@ from torch import Generator, Tensor
 from aninfonce._validation import check_count, describe
 from aninfonce.augment.base import Augmentation, Parameters, as_pixels
 from aninfonce.processes import PairBatch
+from aninfonce.training.order import EpochOrder
 from aninfonce.training.source import PairSource, State
 
 _CHUNK = 1024
@@ -71,24 +72,13 @@ class ViewSource(PairSource):
         self.shard = shard
         self.sharded = shard[1] > 1
         self.largest_batch = len(images)
-        self._order_stream = Generator().manual_seed(3 * seed)
+        self._order = EpochOrder(len(images), 3 * seed, "images")
         self._stream = Generator().manual_seed(3 * seed + 1)
         self._aside = Generator().manual_seed(3 * seed + 2)
-        self._start_epoch()
-
-    def _start_epoch(self) -> None:
-        self._before = self._order_stream.get_state()
-        self._order = torch.randperm(len(self.images), generator=self._order_stream)
-        self._position = 0
 
     def views(self, n: int) -> Views:
         """Take the next `n` pairs, or this process's share of them, with all that was drawn for them."""
-        if check_count(n, "n") > len(self.images):
-            raise ValueError(f"`n` must be at most the number of images, {len(self.images)}, got {n}")
-        if self._position + n > len(self.images):
-            self._start_epoch()
-        rows = self._order[self._position : self._position + n]
-        self._position += n
+        rows = self._order.next(n)
         rank, processes = self.shard
         own = slice(rank * n // processes, (rank + 1) * n // processes)
         return self._make(rows, self._stream, own)
@@ -123,16 +113,13 @@ class ViewSource(PairSource):
     def state(self) -> State:
         """States of the generators, and the position in the epoch."""
         return {
-            "order": self._before,
+            **self._order.state(),
             "stream": self._stream.get_state(),
             "aside": self._aside.get_state(),
-            "position": torch.tensor(self._position),
         }
 
     def restore(self, state: State) -> None:
         """Order the epoch of the state again and go to its position in it."""
-        self._order_stream.set_state(state["order"])
-        self._start_epoch()
+        self._order.restore(state)
         self._stream.set_state(state["stream"])
         self._aside.set_state(state["aside"])
-        self._position = int(state["position"])

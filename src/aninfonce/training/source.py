@@ -19,6 +19,7 @@ from torch.utils.data import DataLoader
 
 from aninfonce._validation import check_count, describe
 from aninfonce.processes import DataGeneratingProcess, PairBatch
+from aninfonce.training.order import EpochOrder
 
 State = dict[str, Tensor]
 
@@ -225,45 +226,25 @@ class ArraySource(PairSource):
             raise ValueError(f"`pairs` must hold at least 2 pairs, got {len(pairs)}")
         self.pairs = pairs
         self.largest_batch = len(pairs)
-        self._stream = Generator().manual_seed(2 * seed)
+        self._order = EpochOrder(len(pairs), 2 * seed, "pairs")
         self._aside = Generator().manual_seed(2 * seed + 1)
-        self._start_epoch()
-
-    def _start_epoch(self) -> None:
-        self._before = self._stream.get_state()
-        self._order = torch.randperm(len(self.pairs), generator=self._stream)
-        self._position = 0
 
     def next(self, n: int) -> PairBatch:
         """Take the next `n` pairs of this epoch, or the first of a new one."""
-        if check_count(n, "n") > len(self.pairs):
-            raise ValueError(
-                f"the batch size must be at most the number of pairs, {len(self.pairs)}, got {n}"
-            )
-        if self._position + n > len(self.pairs):
-            self._start_epoch()
-        rows = self._order[self._position : self._position + n]
-        self._position += n
-        return self.pairs[rows]
+        return self.pairs[self._order.next(n)]
 
     def fresh(self, n: int) -> PairBatch:
         """Take `n` pairs at random without repetition, or all there are."""
         return self.pairs[torch.randperm(len(self.pairs), generator=self._aside)[:n]]
 
     def state(self) -> State:
-        """State of both generators, and the position in the epoch."""
-        return {
-            "stream": self._before,
-            "aside": self._aside.get_state(),
-            "position": torch.tensor(self._position),
-        }
+        """States of both generators, and the position in the epoch."""
+        return {**self._order.state(), "aside": self._aside.get_state()}
 
     def restore(self, state: State) -> None:
         """Order the epoch of the state again and go to its position in it."""
-        self._stream.set_state(state["stream"])
-        self._start_epoch()
+        self._order.restore(state)
         self._aside.set_state(state["aside"])
-        self._position = int(state["position"])
 
 
 class LoaderSource(PairSource):

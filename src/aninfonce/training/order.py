@@ -1,0 +1,55 @@
+"""Rows of a data set in batches, in a new order each epoch, resumable."""
+
+from __future__ import annotations
+
+import torch
+from torch import Generator, Tensor
+
+from aninfonce._validation import check_count
+
+
+class EpochOrder:
+    """Deals out the rows of a data set; an incomplete last batch of an epoch is left out.
+
+    Example:
+        >>> order = EpochOrder(6, seed=0)
+        >>> sorted(order.next(3).tolist() + order.next(3).tolist())
+        [0, 1, 2, 3, 4, 5]
+
+    Args:
+        rows: how many there are.
+        seed: of the orders.
+        what: the rows are, for errors.
+
+    """
+
+    def __init__(self, rows: int, seed: int, what: str = "rows") -> None:
+        self.rows = rows
+        self.what = what
+        self._stream = Generator().manual_seed(seed)
+        self._start_epoch()
+
+    def _start_epoch(self) -> None:
+        self._before = self._stream.get_state()
+        self._order = torch.randperm(self.rows, generator=self._stream)
+        self._position = 0
+
+    def next(self, n: int) -> Tensor:
+        """Take the next `n` rows of this epoch, or the first of a new one, (n,)."""
+        if check_count(n, "n") > self.rows:
+            raise ValueError(f"`n` must be at most the number of {self.what}, {self.rows}, got {n}")
+        if self._position + n > self.rows:
+            self._start_epoch()
+        taken = self._order[self._position : self._position + n]
+        self._position += n
+        return taken
+
+    def state(self) -> dict[str, Tensor]:
+        """State of the generator when this epoch began, and the position in the epoch."""
+        return {"order": self._before, "position": torch.tensor(self._position)}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Order the epoch of the state again and go to its position in it."""
+        self._stream.set_state(state["order"])
+        self._start_epoch()
+        self._position = int(state["position"])
