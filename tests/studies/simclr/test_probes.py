@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Generator
 
-from aninfonce.augment import fixed
+from aninfonce.augment import fixed, simclr
 from aninfonce.datasets import LabelledImages
 from aninfonce.studies.simclr.probes import (
     LAYERS,
@@ -81,3 +81,23 @@ def test_each_image_is_shown_once_changed_or_not():
     grey = shown["backbone"][applied].view(-1, 3, 16)
     assert torch.equal(grey[:, 0], grey[:, 1])
     assert not torch.equal(shown["backbone"][applied], plain["backbone"][applied])
+
+
+def test_readouts_are_as_strong_as_the_views_of_training_are_at_most():
+    (jitter,) = (step for step in simclr("cifar10").steps if step.name == "jitter")
+    drawn = jitter.draw((4_000, 3, 4, 4), Generator().manual_seed(0))
+    for name in ("brightness", "contrast", "hue", "saturation"):
+        assert float(drawn[f"jitter.{name}"].max()) == pytest.approx(READOUTS[name], abs=0.01)
+
+
+def test_each_readout_is_made_at_its_strength():
+    images = np.full((300, 3, 4, 4), 100, dtype=np.uint8)
+    data = LabelledImages(images, np.arange(300) % 2)
+    brightest = []
+
+    def features(x):
+        brightest.append(float(x.max()))
+        return x.flatten(1)
+
+    measure(Told(features), data, data, probe=lambda *_: 0.0, seed=0)
+    assert max(brightest) == pytest.approx(1.8 * 100 / 255, abs=0.01)
