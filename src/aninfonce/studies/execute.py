@@ -36,11 +36,12 @@ def execute(task: Task) -> Row | None:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     start = time.perf_counter()
+    before = 0.0
     metrics: Metrics = {}
     error = None
     noticed: list[warnings.WarningMessage] = []
     try:
-        with warnings.catch_warnings(record=True) as noticed, scratch(task.scratch, task.key):
+        with warnings.catch_warnings(record=True) as noticed, scratch(task.scratch, task.key) as before:
             warnings.simplefilter("default")
             found = task.study.run(task.cell, task.seed)
         json.dumps(found, allow_nan=False)  # a NaN or an array is this cell's error, not the sweep's
@@ -53,7 +54,7 @@ def execute(task: Task) -> Row | None:
         error = f"{type(problem).__name__}: {problem} ({place})"
     finally:
         torch.set_num_threads(threads)
-    seconds = time.perf_counter() - start
+    seconds = before + time.perf_counter() - start
     return result_row(task, metrics, seconds, error, [str(warning.message) for warning in noticed])
 
 
