@@ -7,6 +7,7 @@ import torch
 
 from aninfonce.functional import decorrelation, info_nce, spectral_contrastive
 from aninfonce.losses import (
+    AlternatingLoss,
     AnInfoNCE,
     CandidatePotential,
     EnsembleAnInfoNCE,
@@ -251,3 +252,10 @@ def test_similarity_may_be_shared_or_frozen():
     loss = InfoNCE(similarity)
     assert not loss(z0, z1).requires_grad
     assert isinstance(InfoNCE().similarity, Dot)
+
+
+def test_kinds_that_take_turns_are_each_contrasted_with_their_own():
+    parts = EnsembleAnInfoNCE(D, 2)
+    z0, z1 = torch.randn(2, 8, D, generator=torch.Generator().manual_seed(0))
+    one, other = (loss(z0[i::2], z1[i::2]) for i, loss in enumerate(parts.losses))
+    assert AlternatingLoss(parts)(z0, z1).item() == pytest.approx((one + other).item() / 2)

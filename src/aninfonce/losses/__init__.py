@@ -1,6 +1,6 @@
 """Contrastive losses: pure functions, modules around them, and the tiled kernel under both."""
 
-from aninfonce.losses.ensemble import EnsembleAnInfoNCE
+from aninfonce.losses.ensemble import AlternatingLoss, EnsembleAnInfoNCE
 from aninfonce.losses.functional import Components, info_nce, info_nce_components
 from aninfonce.losses.modules import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent, Settings
 from aninfonce.losses.potential import CandidatePotential
@@ -8,6 +8,7 @@ from aninfonce.losses.spectral import decorrelation, spectral_contrastive
 from aninfonce.losses.tricl import SpectralContrastive, TriCL, TriCLComponents
 
 __all__ = [
+    "AlternatingLoss",
     "AnInfoNCE",
     "CandidatePotential",
     "Components",

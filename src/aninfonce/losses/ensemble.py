@@ -107,3 +107,30 @@ class EnsembleAnInfoNCE(nn.Module):
 
     def _members(self) -> list[AnInfoNCE]:
         return [loss for loss in self.losses if isinstance(loss, AnInfoNCE)]
+
+
+class AlternatingLoss(nn.Module):
+    """Mean of one AnInfoNCE a kind, for batches in which the kinds of pairs take turns.
+
+    Row i belongs to kind i mod n, and is contrasted with rows of its kind only.
+
+    Example:
+        >>> import torch
+        >>> loss = AlternatingLoss(EnsembleAnInfoNCE(3, 2))
+        >>> z0, z1 = torch.randn(2, 16, 3)  # two views of sixteen pairs, eight of each kind
+        >>> loss(z0, z1).backward()
+
+    Args:
+        ensemble: the losses, one a kind.
+
+    """
+
+    def __init__(self, ensemble: EnsembleAnInfoNCE) -> None:
+        super().__init__()
+        self.ensemble = ensemble
+
+    def forward(self, z0: Tensor, z1: Tensor) -> Tensor:
+        """Two views, (N, d) each, to a scalar."""
+        count = len(self.ensemble.losses)
+        total: Tensor = self.ensemble(*([z[kind::count] for kind in range(count)] for z in (z0, z1)))
+        return total / count

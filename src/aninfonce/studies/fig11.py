@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from aninfonce.losses import EnsembleAnInfoNCE
+from aninfonce.losses import AlternatingLoss, EnsembleAnInfoNCE
 from aninfonce.metrics import linear_r2
 from aninfonce.processes import ensemble_process
 from aninfonce.studies import trained
 from aninfonce.studies.base import ANINFONCE, Cell, Metrics, Preset, Published, Study
-from aninfonce.studies.kinds import AlternatingLoss, alternate, joint_concentration
+from aninfonce.studies.kinds import alternate, joint_concentration
 from aninfonce.training import fit
 
 if TYPE_CHECKING:

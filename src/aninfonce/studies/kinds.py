@@ -1,14 +1,14 @@
-"""Several kinds of pairs in one stream: drawn in turn, and each contrasted with its own kind."""
+"""Several kinds of pairs in one stream, drawn in turn, and what their losses know together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from aninfonce.distributions import Conditional
-from aninfonce.losses import EnsembleAnInfoNCE
+from aninfonce.losses import AlternatingLoss
 from aninfonce.processes import DataGeneratingProcess, EnsembleProcess
 from aninfonce.processes.process import ConditionalFactory
 from aninfonce.training import Fitted
@@ -39,25 +39,6 @@ def alternate(ensemble: EnsembleProcess) -> DataGeneratingProcess:
     return DataGeneratingProcess(
         first.space, first.marginal, lambda loc: Alternating(loc, laws), first.mixing
     )
-
-
-class AlternatingLoss(nn.Module):
-    """Mean of one AnInfoNCE a kind, for batches in which the kinds take turns.
-
-    Args:
-        ensemble: the losses, one a kind.
-
-    """
-
-    def __init__(self, ensemble: EnsembleAnInfoNCE) -> None:
-        super().__init__()
-        self.ensemble = ensemble
-
-    def forward(self, z0: Tensor, z1: Tensor) -> Tensor:
-        """Two views, (N, d) each, to a scalar."""
-        count = len(self.ensemble.losses)
-        total: Tensor = self.ensemble(*([z[kind::count] for kind in range(count)] for z in (z0, z1)))
-        return total / count
 
 
 @torch.no_grad()

@@ -1,24 +1,19 @@
-"""The loss of each method, and pairs of views for the one that has several kinds of them."""
+"""The loss of each method, and its pairs of views."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
-from aninfonce.augment import ViewSource, simclr
-from aninfonce.augment.base import Parameters
-from aninfonce.losses import AnInfoNCE, EnsembleAnInfoNCE, InfoNCE
+from aninfonce.augment import SIMCLR_GROUPS, GroupedViews, ViewSource, simclr
+from aninfonce.losses import AlternatingLoss, AnInfoNCE, EnsembleAnInfoNCE, InfoNCE
 from aninfonce.studies.base import Configuration
-from aninfonce.studies.kinds import AlternatingLoss
 from aninfonce.studies.simclr.network import embedding_dim
 
 PUBLISHED_METHODS = ("InfoNCE", "AnInfoNCE", "AnInfoNCE without ℓ2")
 IDEAS = ("Λ̂ below, InfoNCE on top", "a Λ̂ per augmentation group", "β heads", "larger embedding")
 UNTRAINED = "untrained"
-# Augmentations that both views of a pair share, for each kind of pairs.
-KINDS: tuple[tuple[str, ...], ...] = ((), ("jitter", "grey"), ("crop", "flip", "blur"))
 
 
 class LevelsLoss(nn.Module):
@@ -42,25 +37,6 @@ class LevelsLoss(nn.Module):
         k = self.columns
         total: Tensor = self.below(z0[:, :k], z1[:, :k]) + self.top(z0[:, k:], z1[:, k:])
         return total
-
-
-class GroupedViews(ViewSource):
-    """Views of three kinds in turn: all differs between the two, only shape and blur, or only colour.
-
-    What does not differ is still drawn anew for each pair, so that an embedding of that kind of pairs has to
-    keep it.
-    """
-
-    def draw(self, n: int, generator: Generator) -> tuple[Parameters, Parameters]:
-        """Draw both views, and give the second what the kind of each pair shares."""
-        first, second = super().draw(n, generator)
-        kind = torch.arange(n) % len(KINDS)
-        for number, shared in enumerate(KINDS):
-            for name in second:
-                if name.split(".")[0] in shared:
-                    second[name] = second[name].clone()
-                    second[name][kind == number] = first[name][kind == number]
-        return first, second
 
 
 def build_source(configuration: Configuration, images: Any, seed: int, shard: tuple[int, int]) -> ViewSource:
@@ -109,5 +85,5 @@ def build_loss(configuration: Configuration) -> nn.Module:
         hidden = configuration["hidden"]
         return LevelsLoss(hidden, AnInfoNCE(hidden, **trained), InfoNCE(temperature=temperature, **shared))
     if method == "a Λ̂ per augmentation group":
-        return AlternatingLoss(EnsembleAnInfoNCE(dim, len(KINDS), **trained))
+        return AlternatingLoss(EnsembleAnInfoNCE(dim, len(SIMCLR_GROUPS), **trained))
     return AnInfoNCE(dim, potential=method == "β heads", **trained)
