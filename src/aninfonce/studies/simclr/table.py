@@ -81,12 +81,15 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw class accuracy against the average readout, a panel for each layer, and each readout by method."""
     from matplotlib.figure import Figure
 
-    tradeoff = Figure(figsize=(9.0, 4.0), layout="constrained")
+    tradeoff = Figure(figsize=(9.0, 4.4), layout="constrained")
     for axes, layer in zip(tradeoff.subplots(1, 2), LAYERS, strict=True):
         _draw_tradeoff(axes, rows, layer)
-    readouts = Figure(figsize=(9.0, 3.6), layout="constrained")
+    readouts = Figure(figsize=(9.0, 4.2), layout="constrained")
     for axes, layer in zip(readouts.subplots(1, 2, sharey=True), LAYERS, strict=True):
         _draw_readouts(axes, rows, layer)
+    for figure in (tradeoff, readouts):
+        # Both panels have the same marks.
+        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return {"tradeoff": tradeoff, "readouts": readouts}
 
 
@@ -99,7 +102,6 @@ def _draw_tradeoff(axes: Axes, rows: Sequence[Row], layer: str) -> None:
             x, y = (known[metric_name(layer, what)]["value"] for what in ("average", "classes"))
             axes.plot(x, y, "+", color=f"C{number}", markersize=10)
     axes.set(xlabel="average readout [%]", ylabel="classes [%]", title=f"{layer} (+: published)")
-    axes.legend(fontsize=7)
 
 
 def _draw_readouts(axes: Axes, rows: Sequence[Row], layer: str) -> None:
@@ -108,4 +110,3 @@ def _draw_readouts(axes: Axes, rows: Sequence[Row], layer: str) -> None:
         axes.plot(list(READOUTS), values, "o-", color=f"C{number}", linewidth=1, label=row["cell"])
     axes.axhline(50.0, color="black", linestyle=":", linewidth=1)
     axes.set(ylabel="was it applied? [%]", title=layer)
-    axes.legend(fontsize=7)
