@@ -99,6 +99,7 @@ STUDY = Study(
         " backbone only, and the network before training is ahead of all three. The paper trains 40 times as"
         " long.",
         "Of our ideas a Λ̂ for each group of augmentations keeps by far the most, on both layers, and pays a"
-        " few points of classes for it.",
+        " few points of classes for it. A Λ̂ below InfoNCE keeps about as much as AnInfoNCE, and more classes"
+        " than InfoNCE.",
     ),
 )
