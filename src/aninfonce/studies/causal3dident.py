@@ -149,8 +149,8 @@ STUDY = Study(
     remarks=(
         "On scenes that are drawn here, published values stand beside ours without a verdict: the objects are"
         " others, and latents do not depend on the class or on each other.",
-        "At the laptop preset's 48 pixels and 400 steps no row sees the objects' rotation, and the class is seen"
-        " only where true positions and hues vary. In nonlinear R² AnInfoNCE is ahead of InfoNCE for six of the"
-        " nine kinds of views, and behind for true rotations, colour jitter and true hues.",
+        "At the laptop preset's 48 pixels and 400 steps no row sees the objects' rotation, and the class is"
+        " seen only where true positions and hues vary. In nonlinear R² AnInfoNCE is ahead of InfoNCE for six"
+        " of the nine kinds of views, and behind for true rotations, colour jitter and true hues.",
     ),
 )
