@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from aninfonce.augment import GroupedViews, simclr
+from aninfonce.augment import Compose, Crop, GroupedViews, simclr
 from tests.datasets.files import pixels
 
 
@@ -25,3 +25,23 @@ def test_views_of_a_kind_share_what_they_should():
 def test_steps_that_there_are_not_are_refused():
     with pytest.raises(ValueError, match=r"`shared` must name steps .*'blur', 'crop', 'flip'.*got \['hue'\]"):
         GroupedViews(pixels(4, (1, 8, 8)), simclr("mnist"), shared=[("crop",), ("hue",)])
+
+
+def boxes_shared(parameters, others):
+    return (parameters["crop.box"] == others["crop.box"]).flatten(1).all(dim=1)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_kinds_take_turns_in_every_process(rank):
+    views = GroupedViews(pixels(40), simclr(), seed=0, shard=(rank, 2)).views(20)
+    shared = boxes_shared(views.parameters, views.parameters_pos)
+    assert shared.tolist() == [row % 3 == 2 for row in range(10)]
+
+
+def test_kinds_take_turns_across_the_chunks_of_an_evaluation():
+    source = GroupedViews(torch.rand(1_100, 1, 8, 8), Compose([Crop()]), shared=[(), ("crop",), ()])
+    pairs = source.fresh(1_100)
+    same = (pairs.x == pairs.x_pos).flatten(1).all(dim=1)
+    sharing = torch.arange(1_100) % 3 == 1
+    assert same[sharing].all()
+    assert same[~sharing].float().mean() < 0.1  # two crops of few pixels may be the same

@@ -47,22 +47,23 @@ class GroupedViews(ViewSource):
     ) -> None:
         super().__init__(images, augmentation, seed, **options)
         self.shared = shared
+        # Whole turns, so that kinds take turns across the chunks of an evaluation too.
+        self._chunk -= self._chunk % max(1, len(shared))
         drawn = augmentation.draw((1, *images.shape[1:]), Generator().manual_seed(0))
         known = sorted({_step(name) for name in drawn})
         unknown = sorted({name for names in shared for name in names} - set(known))
         if unknown:
             raise ValueError(f"`shared` must name steps of the augmentation, {known}, got {unknown}")
 
-    def draw(self, n: int, generator: Generator) -> tuple[Parameters, Parameters]:
-        """Draw both views, and give the second what the kind of each pair shares."""
-        first, second = super().draw(n, generator)
+    def tie(self, first: Parameters, second: Parameters) -> Parameters:
+        """Give the second views what the kind of each pair shares; kinds take turns in every process."""
+        tied = {name: values.clone() for name, values in second.items()}
         for kind, names in enumerate(self.shared):
             rows = slice(kind, None, len(self.shared))
-            for name in second:
+            for name in tied:
                 if _step(name) in names:
-                    second[name] = second[name].clone()
-                    second[name][rows] = first[name][rows]
-        return first, second
+                    tied[name][rows] = first[name][rows]
+        return tied
 
 
 def _step(parameter: str) -> str:

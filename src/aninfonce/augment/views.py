@@ -13,8 +13,6 @@ from aninfonce.processes import PairBatch
 from aninfonce.training.order import EpochOrder
 from aninfonce.training.source import PairSource, State
 
-_CHUNK = 1024
-
 
 class Views(NamedTuple):
     """Pairs of views, and how they came about.
@@ -55,6 +53,9 @@ class ViewSource(PairSource):
 
     """
 
+    # Views of an evaluation that are made at once.
+    _chunk = 1_024
+
     def __init__(
         self,
         images: Any,
@@ -90,7 +91,7 @@ class ViewSource(PairSource):
     def fresh(self, n: int) -> PairBatch:
         """Make views of `n` images drawn at random, or of all there are, without moving the stream."""
         rows = torch.randperm(len(self.images), generator=self._aside)[: check_count(n, "n")]
-        parts = [self._make(part, self._aside).pairs for part in torch.split(rows, _CHUNK)]
+        parts = [self._make(part, self._aside).pairs for part in torch.split(rows, self._chunk)]
         return PairBatch(torch.cat([p.x for p in parts]), torch.cat([p.x_pos for p in parts]))
 
     def draw(self, n: int, generator: Generator) -> tuple[Parameters, Parameters]:
@@ -98,10 +99,15 @@ class ViewSource(PairSource):
         shape = (n, *self.images.shape[1:])
         return self.augmentation.draw(shape, generator), self.augmentation.draw(shape, generator)
 
+    def tie(self, first: Parameters, second: Parameters) -> Parameters:
+        """Give the second views of a process's rows what they share with the first; here nothing."""
+        return second
+
     def _make(self, rows: Tensor, generator: Generator, own: slice = slice(None)) -> Views:
         first, second = (
             {name: values[own] for name, values in drawn.items()} for drawn in self.draw(len(rows), generator)
         )
+        second = self.tie(first, second)
         rows = rows[own]
         pixels = as_pixels(
             self.images[rows] if isinstance(self.images, Tensor) else self.images[rows.numpy()]
