@@ -11,7 +11,7 @@ from aninfonce.datasets.videos import GENERATED, KITTI, MaskVideos
 from aninfonce.report.compare import compare
 from aninfonce.studies import find_study, plan
 from aninfonce.studies.execute import execute
-from aninfonce.studies.table3 import STUDY, metric, recipe, score_frames
+from aninfonce.studies.table3 import STUDY, metric, recipe, score_frames, train_contrastive
 from aninfonce.training import SequenceSource
 
 
@@ -111,3 +111,16 @@ def test_recipes():
     paper = recipe(STUDY.cells("paper")[1].configuration)
     assert (paper.optimizer, paper.adam_lr, paper.decay) == ("adam", 1e-4, "none")
     assert (paper.steps, paper.batch_size, paper.adam_betas) == (300_000, 32, (0.9, 0.999))
+
+
+@pytest.mark.parametrize(("preset", "space", "temperature"), [("laptop", "box", 0.1), ("paper", "box", 1.0)])
+def test_the_temperature_reaches_the_loss(preset, space, temperature, monkeypatch):
+    """In a box a short training starts colder; the authors' has the temperature 1."""
+    seen = []
+    monkeypatch.setattr("aninfonce.studies.table3.fit", lambda pairs, config: seen.append(config))
+    for cell in STUDY.cells(preset):
+        if cell.configuration["space"] == space:
+            with pytest.raises(AttributeError):  # no training, no encoder
+                train_contrastive(source(), cell.configuration, 0)
+    assert len(seen) == 4
+    assert {config.loss.options["temperature"] for config in seen} == {temperature}

@@ -64,6 +64,9 @@ _OWN: dict[str, Configuration] = {
     "paper": {"adam_lr": 1e-4},
 }
 _SLOW_LAPTOP = {"steps": 900, "batch_size": 32}
+# A trained box makes up for a temperature, but starts too small for frames this close, and in a short training
+# it stays so; without bounds the scale is free from the start.
+_BOX_LAPTOP = {"temperature": 0.1}
 # Of videos and score, and of one step, on one core.
 _SECONDS: dict[Preset, tuple[float, float]] = {
     "smoke": (2.0, 0.05),
@@ -85,6 +88,8 @@ def _cell(row: TableRow, time: str, preset: Preset) -> Cell:
     settings = {"data": MADE, **_SIZES[preset], **_OWN[rates]}
     if slow and preset == "laptop":
         settings |= _SLOW_LAPTOP
+    if row.space == "box" and preset != "paper":
+        settings |= _BOX_LAPTOP
     value, spread = row.published[time]
     known = Published(value, spread, precision=0.05, goal="equal" if row.fails else "higher")
     # Which of the two a run has depends on its `data`. A value on other data is no verdict.
@@ -104,7 +109,7 @@ def run(cell: Cell, seed: int) -> Metrics:
     """Train one model on pairs of frames, and score it as published."""
     settings = cell.configuration
     pairs, source = open_pairs(settings, seed)
-    train = _train_slow_vae if settings["model"] == "SlowVAE" else _train_contrastive
+    train = _train_slow_vae if settings["model"] == "SlowVAE" else train_contrastive
     embed, extra = train(pairs, settings, seed)
     score = score_frames(pairs, embed, settings["test_frames"], seed)
     correlations = [round(100.0 * value, 3) for value in score.per_dimension]
@@ -126,16 +131,19 @@ def _made(count: int) -> MaskVideos:
     return generate_videos(count)
 
 
-def _train_contrastive(
+def train_contrastive(
     pairs: SequenceSource, settings: Configuration, seed: int
 ) -> tuple[Embed, dict[str, Any]]:
+    """Train an encoder of frames; gives it, and how it went."""
     steps = settings["steps"]
+    loss = MODELS[settings["model"]]
+    options = {**loss["options"], "temperature": settings.get("temperature", 1.0)}
     config = TrainingConfig.model_validate(
         {
             "recipe": recipe(settings),
             "encoder": {"name": "kitti-conv"},
             "space": settings["space"],
-            "loss": MODELS[settings["model"]],
+            "loss": {**loss, "options": options},
             "dim": DIM,
             "seed": seed,
             "log_every": max(10, steps // 40),
