@@ -64,7 +64,7 @@ _OWN: dict[str, Configuration] = {
     "paper": {"adam_lr": 1e-4},
 }
 _SLOW_LAPTOP = {"steps": 900, "batch_size": 32}
-# A trained box makes up for a temperature, but starts too small for frames this close, and in a short training
+# A trained box makes up for a temperature, but starts too small for frames this close, and in short trainings
 # it stays so; without bounds the scale is free from the start.
 _BOX_LAPTOP = {"temperature": 0.1}
 # Of videos and score, and of one step, on one core.
