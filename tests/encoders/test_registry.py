@@ -19,6 +19,7 @@ def _own_registry(monkeypatch):
         ("resnet18", dict(stem="cifar"), (2, 3, 8, 8)),
         ("resnet50", dict(stem="cifar"), (2, 3, 8, 8)),
         ("small-conv", {}, (2, 3, 28, 28)),
+        ("glimpse", {}, (2, 3, 28, 28)),
     ],
 )
 def test_every_encoder_by_name(name, options, shape):
@@ -31,7 +32,15 @@ def test_every_encoder_by_name(name, options, shape):
 
 
 def test_all_names_are_tested_above():
-    assert encoder_names() == ("kitti-conv", "mlp", "paper-mlp", "resnet18", "resnet50", "small-conv")
+    assert encoder_names() == (
+        "glimpse",
+        "kitti-conv",
+        "mlp",
+        "paper-mlp",
+        "resnet18",
+        "resnet50",
+        "small-conv",
+    )
 
 
 def test_a_module_is_returned_unchanged():
@@ -59,7 +68,7 @@ def test_register():
     [
         (
             lambda: build_encoder("vit"),
-            "`encoder` must be a module or one of 'kitti-conv', 'mlp', .*got 'vit'",
+            "`encoder` must be a module or one of 'glimpse', 'kitti-conv', .*got 'vit'",
         ),
         (lambda: build_encoder(None), "`encoder` must be a module or one of .*got None"),
         (lambda: build_encoder("mlp", in_features=3), "'mlp' must be among in_features, .*out_features"),

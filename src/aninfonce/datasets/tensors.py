@@ -8,9 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from aninfonce._validation import describe
+from aninfonce._validation import check_count, describe
 
 _SLACK = 1e-4
+# Pictures that are held as floats at once.
+_CHUNK = 512
 
 
 def pixel_tensor(images: Any, name: str = "images") -> Tensor:
@@ -42,3 +44,24 @@ def pixel_tensor(images: Any, name: str = "images") -> Tensor:
         if not (low >= -_SLACK and high <= 1 + _SLACK):
             raise ValueError(f"floating-point `{name}` must lie from 0 to 1, got {low:g} to {high:g}")
     return pixels.float()
+
+
+def coarse_pixels(images: Any, squares: int = 4) -> Tensor:
+    """Give the mean colours of a few squares of each picture: what a glance from afar would see.
+
+    Example:
+        >>> coarse_pixels(np.full((2, 3, 8, 8), 255, dtype=np.uint8), squares=1)
+        tensor([[1., 1., 1.],
+                [1., 1., 1.]])
+
+    Args:
+        images: uint8 (N, C, H, W), taken by rows; may be on disk.
+        squares: on a side.
+
+    Returns:
+        float32 (N, C · squares²).
+
+    """
+    pool = torch.nn.AdaptiveAvgPool2d(check_count(squares, "squares"))
+    parts = (np.arange(start, min(start + _CHUNK, len(images))) for start in range(0, len(images), _CHUNK))
+    return torch.cat([pool(pixel_tensor(images[rows])).flatten(1) for rows in parts])

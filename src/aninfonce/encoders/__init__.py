@@ -4,6 +4,7 @@ Any `nn.Module` from observations to (N, d) is an encoder; those here have names
 """
 
 from aninfonce.encoders.conv import KittiConvNet
+from aninfonce.encoders.glimpse import GlimpseNet
 from aninfonce.encoders.heads import BoxHead, LearnableSphereHead, SphereHead, build_head, to_sphere
 from aninfonce.encoders.mlp import MLP, paper_mlp
 from aninfonce.encoders.registry import build_encoder, encoder_names, register_encoder
@@ -13,6 +14,7 @@ from aninfonce.encoders.small import SmallConvNet
 __all__ = [
     "MLP",
     "BoxHead",
+    "GlimpseNet",
     "KittiConvNet",
     "LearnableSphereHead",
     "ProjectedEncoder",

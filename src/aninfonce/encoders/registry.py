@@ -11,6 +11,7 @@ from torch import nn
 
 from aninfonce._validation import describe
 from aninfonce.encoders.conv import KittiConvNet
+from aninfonce.encoders.glimpse import GlimpseNet
 from aninfonce.encoders.mlp import MLP, paper_mlp
 from aninfonce.encoders.resnet import resnet
 from aninfonce.encoders.small import SmallConvNet
@@ -18,6 +19,7 @@ from aninfonce.encoders.small import SmallConvNet
 Builder = Callable[..., nn.Module]
 
 _BUILDERS: dict[str, Builder] = {
+    "glimpse": GlimpseNet,
     "kitti-conv": KittiConvNet,
     "mlp": MLP,
     "paper-mlp": paper_mlp,
@@ -32,7 +34,7 @@ def encoder_names() -> tuple[str, ...]:
 
     Example:
         >>> encoder_names()
-        ('kitti-conv', 'mlp', 'paper-mlp', 'resnet18', 'resnet50', 'small-conv')
+        ('glimpse', 'kitti-conv', 'mlp', 'paper-mlp', 'resnet18', 'resnet50', 'small-conv')
 
     Returns:
         The names in alphabetical order.

@@ -11,8 +11,8 @@ import torch
 from torch import Generator, Tensor, nn
 
 from aninfonce.datasets.images import ImageRows
-from aninfonce.datasets.tensors import pixel_tensor
-from aninfonce.encoders import ProjectedEncoder, ResNet, SmallConvNet
+from aninfonce.datasets.tensors import coarse_pixels, pixel_tensor
+from aninfonce.encoders import GlimpseNet, ProjectedEncoder, ResNet, SmallConvNet
 from aninfonce.encoders._init import weights_from
 from aninfonce.processes import DataGeneratingProcess
 from aninfonce.scenes import (
@@ -27,7 +27,7 @@ from aninfonce.scenes import (
     scene_process,
 )
 from aninfonce.studies.base import Cell, Configuration, Preset, Published
-from aninfonce.training import TrainingConfig
+from aninfonce.training import NeighbourOrder, TrainingConfig
 from aninfonce.training.source import ArraySource, PairSource
 
 RENDERED = "rendered"
@@ -36,7 +36,8 @@ DATA_SEED, TEST_SEED = 20_210, 20_211
 _FOR_STATISTICS = 1_000
 
 # `data` is "rendered", or a folder in the released layout; `images` is how many training pictures (pairs) are
-# drawn, and `keep` whether they go to the cache or are drawn again each time.
+# drawn, and `keep` whether they go to the cache or are drawn again each time. `batches` of drawn pairs may be
+# of "neighbours" instead of random pictures.
 SIZES: dict[Preset, Configuration] = {
     "smoke": {
         "data": RENDERED,
@@ -167,7 +168,11 @@ def pairs(
     if views is not None:
         return views(anchors), anchors
     positives = pictures(drawn_pairs.z_pos, settings, shapes)
-    return ArraySource(PicturePairs(anchors, positives, drawn_pairs.z), seed), anchors
+    rows = PicturePairs(anchors, positives, drawn_pairs.z)
+    if settings.get("batches") == "neighbours":
+        order = NeighbourOrder(coarse_pixels(anchors), 2 * seed, what="pairs")
+        return ArraySource(rows, seed, order=order), anchors
+    return ArraySource(rows, seed), anchors
 
 
 def training_pictures(settings: Configuration, kind: str) -> tuple[ImageRows, Tensor]:
@@ -226,8 +231,10 @@ def standardize(settings: Configuration, images: ImageRows, kind: str) -> Standa
 def network(settings: Configuration, inputs: Standardize, dim: int, seed: int) -> nn.Sequential:
     """Build the network of a cell, to (N, dim), before its head."""
     generator = Generator().manual_seed(seed)
-    if settings["encoder"] == "small-conv":
-        return nn.Sequential(inputs, SmallConvNet(dim, width=settings["width"], generator=generator))
+    small = {"small-conv": SmallConvNet, "glimpse": GlimpseNet}
+    if settings["encoder"] in small:
+        build = small[settings["encoder"]]
+        return nn.Sequential(inputs, build(dim, width=settings["width"], generator=generator))
     backbone = ResNet(18, width=settings["width"], generator=generator)
     with weights_from(generator):
         last = nn.Sequential(nn.Linear(backbone.out_features, 100), nn.LeakyReLU(), nn.Linear(100, dim))

@@ -17,6 +17,7 @@ from aninfonce.training.folding import FoldingCheck, check_folding
 from aninfonce.training.log import Reporter, TensorBoard, WeightsAndBiases
 from aninfonce.training.loop import Trainer, fit
 from aninfonce.training.muon import Muon, orthogonalize
+from aninfonce.training.neighbours import NeighbourOrder
 from aninfonce.training.result import Fitted
 from aninfonce.training.sequences import SequenceSource
 from aninfonce.training.snapshot import load_fitted
@@ -36,6 +37,7 @@ __all__ = [
     "LoaderSource",
     "LossSettings",
     "Muon",
+    "NeighbourOrder",
     "NonFiniteLoss",
     "PairSource",
     "ProcessSource",

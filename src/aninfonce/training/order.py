@@ -36,13 +36,16 @@ class EpochOrder:
 
     def next(self, n: int) -> Tensor:
         """Take the next `n` rows of this epoch, or the first of a new one, (n,)."""
-        if check_count(n, "n") > self.rows:
-            raise ValueError(f"`n` must be at most the number of {self.what}, {self.rows}, got {n}")
+        self._check(n)
         if self._position + n > self.rows:
             self._start_epoch()
         taken = self._order[self._position : self._position + n]
         self._position += n
         return taken
+
+    def _check(self, n: int) -> None:
+        if check_count(n, "n") > self.rows:
+            raise ValueError(f"`n` must be at most the number of {self.what}, {self.rows}, got {n}")
 
     def state(self) -> dict[str, Tensor]:
         """State of the generator when this epoch began, and the position in the epoch."""

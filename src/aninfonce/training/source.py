@@ -218,15 +218,18 @@ class ArraySource(PairSource):
     Args:
         pairs: all of them, in memory or on disk.
         seed: of the orders.
+        order: deals out the rows instead, such as a `NeighbourOrder`.
 
     """
 
-    def __init__(self, pairs: PairRows, seed: int = 0) -> None:
+    def __init__(self, pairs: PairRows, seed: int = 0, *, order: EpochOrder | None = None) -> None:
         if len(pairs) < 2:
             raise ValueError(f"`pairs` must hold at least 2 pairs, got {len(pairs)}")
+        if order is not None and order.rows != len(pairs):
+            raise ValueError(f"`order` must deal out {len(pairs)} rows, got one of {order.rows}")
         self.pairs = pairs
         self.largest_batch = len(pairs)
-        self._order = EpochOrder(len(pairs), 2 * seed, "pairs")
+        self._order = EpochOrder(len(pairs), 2 * seed, "pairs") if order is None else order
         self._aside = Generator().manual_seed(2 * seed + 1)
 
     def next(self, n: int) -> PairBatch:
