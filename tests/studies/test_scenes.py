@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
-from aninfonce.scenes import can_render, write_scenes
-from aninfonce.studies import causal3dident, find_study, plan
+from aninfonce.scenes import can_render, scene_process, write_scenes
+from aninfonce.studies import causal3dident, find_study, plan, scenes
 from aninfonce.studies.execute import execute
 
 TINY = {"size": 16, "test_images": 20, "steps": 2, "batch_size": 8}
@@ -85,11 +86,15 @@ def test_the_wrong_data_set_is_refused(tmp_path):
 
 @pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
 def test_scenes_on_demand_and_from_the_cache_and_from_a_folder(tmp_path, monkeypatch):
-    """Drawn each time or kept, the same pairs give the same result; a folder has pairs of its own."""
+    """Drawn each time or kept, the same pairs give the same result; a folder has pairs of its own.
+
+    Of random batches they agree bit for bit; elsewhere on its sheet a picture may differ by one level.
+    """
     monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path / "cache"))
     found = {}
     for keep in (True, False):
-        (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes={**TINY, "keep": keep})
+        changes = {**TINY, "keep": keep, "batches": "random"}
+        (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes=changes)
         row = execute(task)
         assert row["error"] is None
         assert row["metrics"]["data"] == "rendered on demand"
@@ -99,3 +104,22 @@ def test_scenes_on_demand_and_from_the_cache_and_from_a_folder(tmp_path, monkeyp
     changes = {**TINY, "data": str(tmp_path / "scenes")}
     (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes=changes)
     assert execute(task)["metrics"]["data"] == "a rendered folder"
+
+
+@pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
+@pytest.mark.parametrize("batches", ["neighbours", "random"])
+def test_batches_of_pictures_that_look_alike(batches, tmp_path, monkeypatch):
+    """Neighbours share what is seen from afar, the ground's hue above all; random pictures do not."""
+    monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path))
+    settings = {**scenes.SIZES["smoke"], "images": 200, "size": 16, "batches": batches}
+    source, _ = scenes.pairs(scene_process("normal", 0.1, size=None), settings, 0, "threedident")
+    z = torch.stack([source.next(16).z[:, 9].std() for _ in range(2)])
+    assert bool((z < 0.4).all()) == (batches == "neighbours")
+
+
+def test_a_laptop_looks_closely_and_among_neighbours():
+    """Of table4 alone; the authors' sizes have random batches."""
+    for preset, found in (("laptop", ("glimpse", "neighbours")), ("paper", ("resnet18", "random"))):
+        drawn = [cell.settings for cell in find_study("table4").cells(preset)[:4]]
+        assert {(s["encoder"], s["batches"]) for s in drawn} == {found}
+    assert all("batches" not in cell.settings for cell in causal3dident.cells("laptop"))

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce._validation import check_count, describe
+from aninfonce.encoders._blocks import convolve
 from aninfonce.encoders._init import weights_from
 from aninfonce.encoders.heads import build_head
 from aninfonce.encoders.order import fastest_order
@@ -114,16 +115,16 @@ class GlimpseNet(nn.Module):
         check_count(width, "width")
         w, squares = width, _GRID**2
         with weights_from(generator):
-            self.overview = nn.Sequential(*_convolve(in_channels, w, 2), *_convolve(w, w, 1))
+            self.overview = nn.Sequential(*convolve(in_channels, w, 2), *convolve(w, w, 1))
             self.attention = nn.Conv2d(w, 1, 3, padding=1)
             self.surroundings = nn.Sequential(
-                *_convolve(w, 2 * w, 2), *_convolve(2 * w, 4 * w, 2), nn.AdaptiveAvgPool2d(_GRID)
+                *convolve(w, 2 * w, 2), *convolve(2 * w, 4 * w, 2), nn.AdaptiveAvgPool2d(_GRID)
             )
             self.closer = nn.Sequential(
-                *_convolve(in_channels, 2 * w, 2),
-                *_convolve(2 * w, 4 * w, 1),
-                *_convolve(4 * w, 4 * w, 2),
-                *_convolve(4 * w, 8 * w, 2),
+                *convolve(in_channels, 2 * w, 2),
+                *convolve(2 * w, 4 * w, 1),
+                *convolve(4 * w, 4 * w, 2),
+                *convolve(4 * w, 8 * w, 2),
                 nn.AdaptiveAvgPool2d(_GRID),
             )
             self.last = nn.Sequential(
@@ -155,8 +156,3 @@ class GlimpseNet(nn.Module):
         half = nn.functional.avg_pool2d(x, 2).contiguous(memory_format=self.order)
         maps: Tensor = self.overview(half)
         return maps, attended_place(self.attention(maps)[:, 0])
-
-
-def _convolve(n_in: int, n_out: int, stride: int) -> list[nn.Module]:
-    convolution = nn.Conv2d(n_in, n_out, 3, stride=stride, padding=1, bias=False)
-    return [convolution, nn.BatchNorm2d(n_out), nn.ReLU(inplace=True)]

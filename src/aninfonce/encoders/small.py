@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce._validation import check_count, describe
+from aninfonce.encoders._blocks import convolve
 from aninfonce.encoders._init import weights_from
 from aninfonce.encoders.heads import build_head
 from aninfonce.encoders.order import fastest_order
@@ -49,8 +50,7 @@ class SmallConvNet(nn.Module):
         with weights_from(generator):
             layers: list[nn.Module] = []
             for n_in, n_out in pairwise((in_channels, width, 2 * width, 4 * width, 4 * width)):
-                convolution = nn.Conv2d(n_in, n_out, 3, stride=2, padding=1, bias=False)
-                layers += [convolution, nn.BatchNorm2d(n_out), nn.ReLU(inplace=True)]
+                layers += convolve(n_in, n_out, 2)
             layers += [nn.AdaptiveAvgPool2d(_GRID), nn.Flatten()]
             layers += [nn.Linear(4 * width * _GRID**2, 100), nn.LeakyReLU(), nn.Linear(100, out_features)]
         self.order = fastest_order(width)
