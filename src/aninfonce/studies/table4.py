@@ -43,7 +43,7 @@ _OWN: dict[Preset, Configuration] = {
     "laptop": {"size": 64, "images": 30_000, "encoder": "glimpse", "steps": 700, "temperature": 0.1},
     "paper": {},
 }
-# With the published 0.1, the nearest of the released pictures are about twice as far from their anchors.
+# Pairs matched to released pictures are as far apart, though drawn with 0.1 (docs/scenes.md).
 _SCALE: dict[Preset, float] = {"smoke": 0.2, "laptop": 0.2, "paper": 0.1}
 _BATCHES: dict[Preset, str] = {"smoke": "neighbours", "laptop": "neighbours", "paper": "random"}
 # Of a step beside that of `causal3dident`; augmentations are made for each picture of each step.
