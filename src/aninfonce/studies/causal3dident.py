@@ -40,7 +40,7 @@ VIEWS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
 _LOSSES = ("InfoNCE", "AnInfoNCE")
 _OWN: dict[Preset, Configuration] = {
     "smoke": {"temperature": 1.0},
-    "laptop": {"temperature": 1.0, "images": 21_000, "size": 48, "encoder": "small-conv", "steps": 400},
+    "laptop": {"temperature": 1.0, "images": 21_000, "steps": 400},
     "paper": {"temperature": 1.0, "steps": 100_000, "images": 252_000},
 }
 

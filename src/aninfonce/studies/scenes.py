@@ -52,14 +52,18 @@ SIZES: dict[Preset, Configuration] = {
         "batch_size": 16,
         "temperature": 0.02,
     },
-    # Pictures, network, steps and temperature are each study's own.
     "laptop": {
         "data": RENDERED,
+        "images": 20_000,
         "keep": True,
         "test_images": 4_096,
+        "size": 48,
+        "encoder": "small-conv",
         "width": 16,
         "recipe": "fast",
+        "steps": 1_200,
         "batch_size": 256,
+        "temperature": 0.02,
     },
     "paper": {
         "data": RENDERED,
