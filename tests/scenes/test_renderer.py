@@ -34,6 +34,17 @@ def test_the_same_latents_give_the_same_pixels_in_any_company(renderer):
     assert np.array_equal(together, reversed_order[::-1])
 
 
+def test_what_is_drawn_beside_a_picture_does_not_matter(renderer):
+    """Exactly so on the same place of the sheet; elsewhere a pixel of thousands is rounded otherwise."""
+    latents = np.random.default_rng(0).uniform(-1, 1, (60, 10))
+    pictures = renderer.render(latents)
+    beside = latents.copy()
+    beside[1::2] = np.random.default_rng(1).uniform(-1, 1, (30, 10))
+    assert np.array_equal(renderer.render(beside)[::2], pictures[::2])
+    alone = np.concatenate([renderer.render(row[None]) for row in latents])
+    assert (alone != pictures).any(axis=1).mean() < 1e-3
+
+
 @pytest.mark.parametrize("latent", LATENTS)
 def test_each_latent_changes_the_picture(renderer, latent):
     pictures = renderer.render(scenes(latent, [-0.8, -0.7, 0.8])).astype(float)
