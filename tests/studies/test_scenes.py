@@ -86,22 +86,16 @@ def test_the_wrong_data_set_is_refused(tmp_path):
 
 @pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
 def test_scenes_on_demand_and_from_the_cache_and_from_a_folder(tmp_path, monkeypatch):
-    """Drawn each time or kept, pairs are the same; a folder has pairs of its own."""
+    """Drawn each time or kept, the same pairs give the same result; a folder has pairs of its own."""
     monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path / "cache"))
-    found, close = {}, {**TINY, "size": 28}
+    found = {}
     for keep in (True, False):
-        (task,) = plan([find_study("table4")], "smoke", only=["closer*box*"], changes={**close, "keep": keep})
+        (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes={**TINY, "keep": keep})
         row = execute(task)
         assert row["error"] is None
         assert row["metrics"]["data"] == "rendered on demand"
-        law = scene_process("normal", 0.2, size=None)
-        source, _ = scenes.pairs(law, task.cell.configuration, 0, "threedident")
-        found[keep] = [source.next(8) for _ in range(3)]
-    for kept, drawn in zip(found[True], found[False], strict=True):
-        assert torch.equal(kept.z, drawn.z)
-        # On another place of its sheet, a pixel of thousands is rounded otherwise.
-        assert (kept.x != drawn.x).float().mean() < 1e-3
-        assert (kept.x_pos != drawn.x_pos).float().mean() < 1e-3
+        found[keep] = row["metrics"]["R² [%]"]
+    assert found[True] == found[False]
     write_scenes("threedident", tmp_path / "scenes", 40, size=16, test=20)
     changes = {**TINY, "data": str(tmp_path / "scenes")}
     (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes=changes)
@@ -117,6 +111,35 @@ def test_batches_of_pictures_that_look_alike(batches, tmp_path, monkeypatch):
     source, _ = scenes.pairs(scene_process("normal", 0.1, size=None), settings, 0, "threedident")
     z = torch.stack([source.next(16).z[:, 9].std() for _ in range(2)])
     assert bool((z < 0.4).all()) == (batches == "neighbours")
+
+
+@pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
+def test_a_closer_look_on_demand_and_from_the_cache(tmp_path, monkeypatch):
+    """The same pairs, but for a pixel of thousands that is rounded otherwise elsewhere on its sheet."""
+    monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path))
+    found = {}
+    for keep in (True, False):
+        changes = {**TINY, "size": 28, "keep": keep}
+        (task,) = plan([find_study("table4")], "smoke", only=["closer*box*"], changes=changes)
+        assert execute(task)["error"] is None
+        law = scene_process("normal", 0.2, size=None)
+        source, _ = scenes.pairs(law, task.cell.configuration, 0, "threedident")
+        found[keep] = [source.next(8) for _ in range(3)]
+    for kept, drawn in zip(found[True], found[False], strict=True):
+        assert torch.equal(kept.z, drawn.z)
+        assert (kept.x != drawn.x).float().mean() < 1e-3
+        assert (kept.x_pos != drawn.x_pos).float().mean() < 1e-3
+
+
+@pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
+@pytest.mark.parametrize(("setting", "value"), [("batches", "neighbors"), ("encoder", "vit")])
+def test_unknown_names_are_refused(setting, value, tmp_path, monkeypatch):
+    monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path))
+    changes = {**TINY, "size": 28, setting: value}
+    (task,) = plan([find_study("table4")], "smoke", only=["closer*box*"], changes=changes)
+    error = execute(task)["error"]
+    assert f"`{setting}` must be" in error
+    assert value in error
 
 
 def test_a_closer_look_stands_beside_the_rows():

@@ -10,9 +10,10 @@ import numpy as np
 import torch
 from torch import Generator, Tensor, nn
 
+from aninfonce._validation import check_choice
 from aninfonce.datasets.images import ImageRows
 from aninfonce.datasets.tensors import coarse_pixels, pixel_tensor
-from aninfonce.encoders import GlimpseNet, ProjectedEncoder, ResNet, SmallConvNet
+from aninfonce.encoders import ProjectedEncoder, ResNet, build_encoder
 from aninfonce.encoders._init import weights_from
 from aninfonce.processes import DataGeneratingProcess
 from aninfonce.scenes import (
@@ -169,7 +170,9 @@ def pairs(
         return views(anchors), anchors
     positives = pictures(drawn_pairs.z_pos, settings, shapes)
     rows = PicturePairs(anchors, positives, drawn_pairs.z)
-    if settings.get("batches") == "neighbours":
+    batches = settings.get("batches", "random")
+    check_choice(batches, "batches", ("random", "neighbours"))
+    if batches == "neighbours":
         order = NeighbourOrder(coarse_pixels(anchors), 2 * seed, what="pairs")
         return ArraySource(rows, seed, order=order), anchors
     return ArraySource(rows, seed), anchors
@@ -231,10 +234,9 @@ def standardize(settings: Configuration, images: ImageRows, kind: str) -> Standa
 def network(settings: Configuration, inputs: Standardize, dim: int, seed: int) -> nn.Sequential:
     """Build the network of a cell, to (N, dim), before its head."""
     generator = Generator().manual_seed(seed)
-    small = {"small-conv": SmallConvNet, "glimpse": GlimpseNet}
-    if settings["encoder"] in small:
-        build = small[settings["encoder"]]
-        return nn.Sequential(inputs, build(dim, width=settings["width"], generator=generator))
+    if settings["encoder"] != "resnet18":
+        options = {"out_features": dim, "width": settings["width"], "generator": generator}
+        return nn.Sequential(inputs, build_encoder(settings["encoder"], **options))
     backbone = ResNet(18, width=settings["width"], generator=generator)
     with weights_from(generator):
         last = nn.Sequential(nn.Linear(backbone.out_features, 100), nn.LeakyReLU(), nn.Linear(100, dim))
