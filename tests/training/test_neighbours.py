@@ -60,8 +60,12 @@ def test_a_source_resumes_where_it_stood():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match=r"`features` must have shape \(N, k\), got"):
+    with pytest.raises(
+        ValueError, match=r"`features` must be a floating-point tensor of shape \(N, d\), got"
+    ):
         NeighbourOrder(torch.zeros(5), 0)
+    with pytest.raises(ValueError, match="`features` must be finite, got NaN or infinity in 1 of 60"):
+        NeighbourOrder(X / X.flip(0).clamp(max=1), 0)
     with pytest.raises(ValueError, match="`every`"):
         NeighbourOrder(X, 0, every=0)
     with pytest.raises(ValueError, match="`n` must be at most the number of rows, 60, got 61"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Generator, Tensor
 
-from aninfonce._validation import check_count, describe
+from aninfonce._validation import check_count, check_matrix
 from aninfonce.training.order import EpochOrder
 
 
@@ -23,7 +23,7 @@ class NeighbourOrder(EpochOrder):
         4
 
     Args:
-        features: (N, k), what neighbours have in common; coarse pixels do for pictures.
+        features: (N, d), what neighbours have in common; coarse pixels do for pictures.
         seed: of the orders.
         every: each `every`th batch is of random rows; 1 for all.
         what: the rows are, for errors.
@@ -35,10 +35,8 @@ class NeighbourOrder(EpochOrder):
     """
 
     def __init__(self, features: Tensor, seed: int, *, every: int = 3, what: str = "rows") -> None:
-        if features.ndim != 2:
-            raise ValueError(f"`features` must have shape (N, k), got {describe(features)}")
+        self.features = check_matrix(features, "features")
         super().__init__(len(features), seed, what)
-        self.features = features
         self.every = check_count(every, "every")
         self._middles = Generator().manual_seed(seed)
         self._taken = 0
