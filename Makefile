@@ -25,10 +25,14 @@ demo: $(READY) ## Run the main job and write demo/index.html
 	$(BIN)/aninfonce demo --out demo
 
 # Workers get one thread each: two processes with two threads each are far slower on two cores. A file stays with
-# one worker: the blocks of a page build on each other.
+# one worker: the blocks of a page build on each other. Files come in the order that conftest.py gives them.
 .PHONY: test
-test: $(READY) ## Run all tests (under 15 minutes on 2 cores)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+test: $(READY) ## Run all tests (under 10 minutes on 2 cores)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+
+.PHONY: test-races
+test-races: $(READY) ## Run the tests of processes and signals 20 times, alone and with all cores busy
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.races
 
 .PHONY: docs
 docs: $(READY) ## Build the site into site/, with warnings as errors

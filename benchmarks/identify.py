@@ -57,10 +57,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "sphere-5-150": {"process": "fig2/150", "config": {"recipe": {"unfold": None, "muon_refresh": 2}}},
     # Plain InfoNCE at temperature 1, for comparison: it is meant to lose the style. Smaller rates,
     # because at those of AnInfoNCE some style (R² .16) is left over from the start, at the same loss.
-    "infonce-5-25": {
-        "process": "fig2/25",
-        "config": {"loss": "infonce", "recipe": {"muon_lr": 0.03, "adam_lr": 0.003}},
-    },
+    "infonce-5-25": {"process": "fig2/25", "config": {"loss": "infonce"}, "low_rates": True},
     "d20-75": {"process": "fig4a/d20", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 4000}}},
     "d40-75": {"process": "fig4a/d40", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 9000}}},
 }
@@ -75,13 +72,17 @@ def run(setting: str, seed: int) -> dict[str, Any]:
 
     from aninfonce.metrics import concentration_error, linear_r2, mean_correlation_coefficient
     from aninfonce.processes import process
+    from aninfonce.studies.trained import INFONCE_RATES, scaled_rates
     from aninfonce.training import TrainingConfig, fit
 
     chosen = SETTINGS[setting]
+    config = dict(chosen.get("config", {}))
+    if chosen.get("low_rates"):
+        config["recipe"] = scaled_rates(INFONCE_RATES)
     pairs = process(chosen["process"], seed=seed)
     bare = [paper_step()]
     begin, cpu = time.perf_counter(), time.process_time()
-    fitted = fit(pairs, TrainingConfig(seed=seed, **chosen.get("config", {})))
+    fitted = fit(pairs, TrainingConfig(seed=seed, **config))
     seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
     bare.append(paper_step())
     paper_seconds, paper_cpu = (PAPER_STEPS * sum(column) / 2 for column in zip(*bare, strict=True))

@@ -34,7 +34,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from aninfonce.losses import AnInfoNCE, InfoNCE, NTXent
-from aninfonce.losses.factored import panel_rows
+from aninfonce.losses.kernel.panels import panel_rows
 from benchmarks.peers import lightly_loss_module
 
 RESULTS = Path(__file__).parent / "results" / "losses.jsonl"

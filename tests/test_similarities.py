@@ -76,10 +76,24 @@ def test_far_from_the_origin_distances_stay_exact():
     torch.testing.assert_close(NegativeLp(2)(far, far), NegativeLp(2)(q, q), rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("similarity", [Anisotropic(4), FullAnisotropic(4), Scaled(4), Anisotropic(1)])
+@pytest.mark.parametrize("width", [1, 3])
+def test_another_width_is_refused_by_name(similarity, width):
+    if width == similarity.dim:
+        return
+    q, r = torch.ones(5, width), torch.ones(5, width)
+    message = rf"must have {similarity.dim} column\(s\) for `dim={similarity.dim}`, got shape \(5, {width}\)"
+    for method in (similarity, similarity.pair, similarity.pairwise_distance, similarity.factor):
+        with pytest.raises(ValueError, match="`q` " + message):
+            method(q, r)
+    with pytest.raises(ValueError, match="`r` " + message):
+        similarity.pair(torch.ones(5, similarity.dim), r)
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match=r"`r` must have shape \(N, 3\), got \(4, 2\)"):
         Dot()(rows(N, 0), rows(M, 1)[:, :2])
-    with pytest.raises(NotImplementedError, match="must implement `factor` or `matrix`"):
+    with pytest.raises(NotImplementedError, match="must implement `stretch`, `factor` or `matrix`"):
         Similarity()(rows(2, 0))
     with pytest.raises(NotImplementedError, match="must implement `pair`"):
         Similarity().pair(rows(2, 0), rows(2, 1))

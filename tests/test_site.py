@@ -20,6 +20,10 @@ def test_site_builds_without_a_warning(tmp_path):
     assert result.returncode == 0, result.stdout + result.stderr
     reference = (tmp_path / "reference" / "losses.html").read_text(encoding="utf-8")
     assert "AnInfoNCE" in reference
+    # Names of a package that imports them when they are used.
+    assert 'id="aninfonce.training.TrainingConfig"' in (tmp_path / "reference" / "training.html").read_text(
+        encoding="utf-8"
+    )
     # Doctests are shown as code, not as nested quotations.
     assert "<blockquote>\n<blockquote>" not in reference
     for page in (

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from aninfonce.spaces import Box, Euclidean, Sphere
+from aninfonce.spaces import Box, Euclidean, Sphere, within_squares
 
 
 def test_volumes():
@@ -42,3 +42,27 @@ def test_projection_reaches_the_sphere_and_keeps_zero_rows_finite():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_rows_of_any_length_keep_their_direction_and_can_be_squared(dtype):
+    limits = torch.finfo(dtype)
+    lengths = 2.0 ** torch.linspace(
+        math.log2(limits.tiny) / 2, math.log2(limits.max) - 1, 60, dtype=torch.float64
+    )
+    rows = lengths.to(dtype)[:, None] * torch.tensor([0.5, -0.5, 0.25, 1.0], dtype=dtype)
+    found = within_squares(rows)
+    assert bool(found.square().sum(dim=1).isfinite().all())
+    ratios = found.double() / rows.double()
+    assert torch.equal(ratios, ratios[:, :1].expand_as(ratios))
+    assert torch.equal(torch.frexp(ratios).mantissa, torch.full_like(ratios, 0.5))
+    changed = (found != rows).any(dim=1)
+    assert bool(changed.any())
+    assert bool((rows.abs().amax(dim=1)[changed].double() > limits.max**0.4).all())
+    assert bool((found[changed].abs().amax(dim=1) >= 1).all())
+
+
+@pytest.mark.parametrize("length", [1.0, 1e19, 1e20, 1e30, 3e38])
+def test_a_long_row_is_projected_to_the_sphere(length):
+    points = torch.tensor([[0.6, -0.8]]) * length
+    torch.testing.assert_close(Sphere(2, 2.0).project(points), torch.tensor([[1.2, -1.6]]))

@@ -15,6 +15,31 @@ from aninfonce._validation import check_count, check_matrix, check_number
 _TOLERANCE = 1e-4
 
 
+def within_squares(points: Tensor) -> Tensor:
+    """Scale down rows whose entries are too large to be squared; the others stay as they are.
+
+    For rows that are brought to unit length next. The factor is a power of two, so that a direction stays
+    exactly as it was.
+
+    >>> within_squares(torch.tensor([[3e30, 4e30], [3.0, 4.0]])).norm(dim=1).isfinite()
+    tensor([True, True])
+
+    Args:
+        points: (..., d).
+
+    Returns:
+        (..., d); rows that were scaled still have an entry of 1 or more.
+
+    """
+    bits = math.frexp(torch.finfo(points.dtype).max)[1]
+    longest = points.detach().abs().amax(dim=-1, keepdim=True)
+    scale = torch.ones_like(longest)
+    # Two factors, for large and for huge entries: either leaves the longest at 1 or above.
+    for exponent in (7 * bits // 16, 23 * bits // 32):
+        scale.masked_fill_(longest > 2.0**exponent, 2.0**-exponent)
+    return points * scale
+
+
 @dataclass(frozen=True)
 class Space(ABC):
     """A subset of Rᵈ. Points are rows of (N, d) tensors."""
@@ -64,7 +89,7 @@ class Sphere(Space):
 
     def project(self, points: Tensor) -> Tensor:
         """Scale each row of `points` (..., d) to the radius; a zero row stays zero."""
-        return torch.nn.functional.normalize(points, dim=-1) * self.radius
+        return torch.nn.functional.normalize(within_squares(points), dim=-1) * self.radius
 
 
 @dataclass(frozen=True)

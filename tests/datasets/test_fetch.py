@@ -122,6 +122,35 @@ def test_an_archive_cannot_write_outside(tiny, tmp_path, monkeypatch):
     assert not (tmp_path / "outside").exists()
 
 
+def test_an_archive_cannot_fill_the_disk(tiny, tmp_path, monkeypatch):
+    info, archive = tiny
+    with tarfile.open(archive, "w:gz") as tar:
+        member = tarfile.TarInfo("zeros")
+        member.size = 3_000_000
+        tar.addfile(member, io.BytesIO(bytes(member.size)))
+    change(monkeypatch, info, routes=(Route("http", (archive.as_uri(),)),))
+    monkeypatch.setattr("aninfonce.datasets.reading._FREE", 1_000_000)
+    with pytest.raises(DatasetError, match=r"tiny\.tgz was not opened: it announces 3000000 bytes"):
+        fetch("tiny", tmp_path / "to")
+    monkeypatch.setattr("aninfonce.datasets.transport._MOST_BYTES", 100)
+    with pytest.raises(DatasetError, match="sends more than 100 bytes"):
+        fetch("tiny", tmp_path / "to")
+    assert left_behind(tmp_path / "to") == []
+
+
+def test_a_damaged_packing_is_told(tiny, tmp_path, monkeypatch):
+    """A sum that is wrong inside of gzip is no error of tar."""
+    info, archive = tiny
+    content = bytearray(archive.read_bytes())
+    change(monkeypatch, info, routes=(Route("http", (archive.as_uri(),)),))
+    for place in range(20, len(content), len(content) // 20):
+        damaged = bytearray(content)
+        damaged[place] ^= 255
+        archive.write_bytes(damaged)
+        with pytest.raises(DatasetError, match="tiny cannot be fetched"):
+            fetch("tiny", tmp_path / "to")
+
+
 @pytest.mark.parametrize("damage", ["cut", "flip", "remove"])
 def test_damage_in_the_cache_is_seen_and_mended(tiny, tmp_path, damage):
     to = tmp_path / "to"

@@ -1,5 +1,7 @@
 """Local copies: every format gives the same arrays; what is damaged is named."""
 
+import gzip
+import json
 import os
 import pickle
 
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 
 from aninfonce.datasets import DatasetError, load_images, read_folder, read_idx, read_images
+from tests.datasets.damage import damaged, little_memory, read_or_refuse
 from tests.datasets.files import idx_bytes, pixels, write_batches, write_idx, write_pictures
 
 LABELS = np.arange(20) % 10
@@ -78,6 +81,64 @@ def test_damaged_idx_files_are_named(tmp_path, content, message):
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(DatasetError, match=message):
         read_idx(tmp_path / "file")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_idx_files_with_flipped_bits(tmp_path, packed):
+    images = pixels(8, (5, 4))
+    content = gzip.compress(idx_bytes(images)) if packed else idx_bytes(images)
+    for copy in damaged(content):
+        (tmp_path / "file").write_bytes(copy)
+        found = read_or_refuse(read_idx, tmp_path / "file")
+        assert found is None or len(copy) == len(content)
+        if found is not None and packed:
+            np.testing.assert_array_equal(found, images)
+
+
+def test_idx_files_that_unpack_without_end(tmp_path):
+    few = idx_bytes(np.zeros((5, 2), np.uint8))
+    (tmp_path / "long").write_bytes(gzip.compress(few + bytes(50_000_000)))
+    with little_memory(5), pytest.raises(DatasetError, match=r"long .* announces 10 bytes .* got 11"):
+        read_idx(tmp_path / "long")
+    sizes = bytes([0, 0, 8, 3]) + b"\xff\xff\xff\xff" * 3
+    (tmp_path / "large").write_bytes(gzip.compress(sizes))
+    with little_memory(5), pytest.raises(DatasetError, match=r"large was not opened: it announces"):
+        read_idx(tmp_path / "large")
+    (tmp_path / "deep").write_bytes(bytes([0, 0, 8, 200]) + bytes([0, 0, 0, 1]) * 200 + b"x")
+    with pytest.raises(DatasetError, match=r"deep cannot be read as an idx file"):
+        read_idx(tmp_path / "deep")
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        [],
+        {b"data": 3, b"labels": []},
+        {b"data": np.zeros((2, 3072), np.uint8), b"labels": 7},
+        {b"data": np.zeros((2, 3072), np.uint8), b"labels": [0]},
+        {b"data": np.zeros((2, 3072), np.uint8), b"labels": [0, 10]},
+        {b"data": np.zeros((2, 3072), np.uint8), b"labels": [0, -1]},
+        {b"data": np.zeros((2, 3072), np.uint8), b"labels": [0, 10**30]},
+        {b"data": np.zeros((2, 3072), np.uint8), b"labels": [0, 1.5]},
+        {b"data": np.zeros((2, 3071), np.uint8), b"labels": [0, 1]},
+    ],
+)
+def test_wrong_batches_are_named(tmp_path, batch):
+    write_batches(tmp_path, "python", pixels(20), LABELS)
+    (tmp_path / "data_batch_2").write_bytes(pickle.dumps(batch, protocol=2))
+    with pytest.raises(DatasetError, match="data_batch_2"):
+        read_images(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "labels", ["", "{}", "[1, [2]]", "[0.5]", "[" * 100_000, f"[{10**30}]", "[true]", "3"]
+)
+def test_wrong_labels_of_sheets_are_named(tmp_path, labels):
+    write_batches(tmp_path, "sheets", pixels(20), LABELS)
+    assert json.loads((tmp_path / "train_lables.json").read_text()) == LABELS.tolist()
+    (tmp_path / "train_lables.json").write_text(labels)
+    with pytest.raises(DatasetError, match=r"train_lables\.json"):
+        read_images(tmp_path)
 
 
 def test_labels_must_match(tmp_path):

@@ -9,6 +9,7 @@ from scipy.ndimage import center_of_mass
 
 from aninfonce.datasets import DatasetError, MaskVideos, load_videos, mask_latents, save_videos
 from aninfonce.datasets.videos import KITTI
+from tests.datasets.damage import damaged, read_or_refuse
 
 
 def some_masks(length, seed=0):
@@ -164,7 +165,14 @@ def test_files_cut_short_are_named(tmp_path, share):
         ({"lengths": np.array([4.0, 9.0])}, "`lengths` must sum to the number of frames"),
         ({"lengths": np.array([14, -1])}, "`lengths` must sum to the number of frames"),
         ({"latents": np.zeros((13, 2), np.float32)}, "`latents` of video 0"),
-        ({"source": np.array([{}])}, "cut short or damaged: Object arrays cannot be loaded"),
+        ({"latents": np.float32(1)}, "must be rows"),
+        ({"masks": np.array(True)}, "must be rows"),
+        ({"source": np.array(["a", "b"])}, "`source` one text"),
+        ({"source": np.array(3)}, "`source` one text"),
+        (
+            {"source": np.array([{}])},
+            r"`source` of .*kitti\.npz must hold real numbers or text, got the type '\|O'",
+        ),
     ],
 )
 def test_damaged_conversions_are_named(tmp_path, changes, message):
@@ -178,6 +186,27 @@ def test_damaged_conversions_are_named(tmp_path, changes, message):
     np.savez(tmp_path / "kitti.npz", **{name: part for name, part in stored.items() if part is not None})
     with pytest.raises(DatasetError, match=message):
         load_videos(tmp_path / "kitti.npz")
+
+
+def test_conversions_with_flipped_bits(tmp_path):
+    path = save_videos(MaskVideos(MASKS, LATENTS, "mine"), tmp_path / "kitti.npz")
+    content = path.read_bytes()
+    for copy in damaged(content, flips=100, cuts=20):
+        path.write_bytes(copy)
+        found = read_or_refuse(load_videos, path)
+        if found is not None:
+            for masks, expected in zip(found.masks, MASKS, strict=True):
+                np.testing.assert_array_equal(masks, expected)
+
+
+def test_a_bomb_of_references_is_refused_at_once(tmp_path):
+    """A few hundred bytes whose lists, written out, would have 2⁴⁰ entries."""
+    nested = []
+    for _ in range(40):
+        nested = [nested, nested]
+    for content in (nested, changed(pedestrians=nested), changed(pedestrians=[nested, *MASKS[1:]])):
+        with pytest.raises(DatasetError, match=r"kitti_peds_v2\.pickle was not opened"):
+            load_videos(write(tmp_path, content))
 
 
 def test_places_that_hold_no_file(tmp_path):

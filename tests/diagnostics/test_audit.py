@@ -9,7 +9,7 @@ import torch
 from aninfonce.diagnostics import audit
 from aninfonce.processes import process
 from tests.diagnostics.cases import DIM, clean, same
-from tests.estimator.small import make_pairs, quick
+from tests.estimator.small import UNFINISHED, make_pairs, quick
 
 
 def test_encoders_of_every_kind_agree():
@@ -28,6 +28,7 @@ def test_encoders_of_every_kind_agree():
     assert as_module.pairs == 400
 
 
+@UNFINISHED
 def test_an_estimator_is_an_encoder():
     X, X_pos = make_pairs(400)
     assert audit(quick().fit(X, X_pos), (X, X_pos)).dim == 3
@@ -44,8 +45,32 @@ def test_data_of_every_kind():
     assert not moved["readout"].concern
 
 
+def test_frames_are_arrays():
+    pandas = pytest.importorskip("pandas")
+    x, x_pos = clean(n=300)
+    columns = list("abcde")
+    frame, frame_pos = (pandas.DataFrame(part, columns=columns, index=range(7, 307)) for part in (x, x_pos))
+    labels = pandas.Series(x[:, 0] > 0, index=range(7, 307))
+    changes = {"moved": lambda rows: rows + 1.0}
+    of_arrays = audit(same, (x, x_pos), changes, x, x[:, 0] > 0).to_dict()
+    assert audit(same, (frame, frame_pos), changes, frame, labels).to_dict() == of_arrays
+    as_frames = {"moved": lambda rows: pandas.DataFrame(rows + 1)}
+    assert audit(torch.nn.Linear(DIM, 2), frame, as_frames).pairs == 300
+    # An estimator sees the names that it was fitted with, and minds them.
+    ica = quick().fit(frame, frame_pos)
+    assert audit(ica, (frame, frame_pos), changes).dim == 3
+    assert audit(quick().fit(x, x_pos), (frame, frame_pos)).dim == 3
+    turned = columns[::-1]
+    with pytest.raises(ValueError, match="feature names"):
+        audit(ica, (frame[turned], frame_pos[turned]))
+    with pytest.raises(ValueError, match="same columns"):
+        audit(same, (frame, frame_pos[turned]))
+    with pytest.raises(ValueError, match="`data` must hold numbers"):
+        audit(same, (frame.astype(str), frame_pos.astype(str)))
+
+
 def test_images_are_flattened_for_the_readout():
-    x = np.random.default_rng(0).normal(size=(300, 1, 4, 4))
+    x = np.random.default_rng(0).normal(size=(1000, 1, 4, 4))
     report = audit(lambda rows: rows.reshape(len(rows), -1)[:, :3], x, {"brighter": lambda rows: rows + 1})
     assert report["readout"].details["brighter"]["in_x"] > 0.9
 

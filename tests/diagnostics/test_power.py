@@ -115,13 +115,13 @@ def test_uniformity():
     assert found.details["bingham_p"] < 1e-6
 
 
-def test_conditional():
-    def two_modes(rng, shape):
-        return (
-            rng.normal(size=shape) * 0.3
-            + np.where(rng.random((shape[0], 1)) < 0.5, 1.0, -1.0) * np.eye(DIM)[0]
-        )
+def two_kinds(rng, shape):
+    """Steps of two modes along the first direction."""
+    side = np.where(rng.random((shape[0], 1)) < 0.5, 1.0, -1.0)
+    return rng.normal(size=shape) * 0.3 + side * np.eye(DIM)[0]
 
+
+def test_conditional():
     assert not look("conditional", flat(lambda rng, shape: rng.normal(size=shape))).concern
     heavy = look("conditional", flat(lambda rng, shape: rng.laplace(size=shape)))
     assert heavy.concern
@@ -132,9 +132,11 @@ def test_conditional():
     light = look("conditional", flat(lambda rng, shape: sizes * rng.uniform(-1, 1, size=shape)))
     assert light.concern
     assert "lighter tails" in light.advice
-    bimodal = look("conditional", flat(two_modes))
+    bimodal = look("conditional", flat(two_kinds))
     assert bimodal.concern
     assert sum(bimodal.details["two_modes"]) >= 1
+    skewed = look("conditional", flat(lambda rng, shape: np.array([3, 1, 1, 1, 1]) * rng.gumbel(size=shape)))
+    assert skewed.concern
 
 
 def test_shift():
@@ -155,9 +157,57 @@ def test_calibration():
     assert not look("calibration", clean(seed=4)).concern
 
 
-def test_a_constant_embedding_is_a_collapse_and_nothing_breaks():
+def test_a_ratio_to_nothing_has_no_value_and_is_never_fine():
+    """A column of noise among few pairs: the smallest Λ̂ cannot be told from 0."""
+    (x, x_pos), noise = clean(n=400), np.random.default_rng(0).normal(size=(2, 400, 1))
+    found = look("spectrum", (np.c_[x, 0.5 * noise[0]], np.c_[x_pos, 0.5 * noise[1]]))
+    assert found.value is None
+    assert found.interval[1] == np.inf
+    assert found.status != "fine"
+    assert "share nothing" in found.advice
+    assert "at least" in str(found)
+    broken = look("spectrum", (x, np.roll(x_pos, 1, axis=0)))
+    assert broken.status == "undetermined"
+    assert "ratio is undetermined" in broken.advice
+
+
+def test_readout_is_judged_by_what_the_data_show():
+    """Noise that the data show well and the embedding hardly, though still better than by guessing."""
+    x = np.random.default_rng(0).normal(size=(4000, 10))
+
+    def noisy(rows):
+        return rows + np.random.default_rng(1).normal(size=rows.shape)
+
+    found = look("readout", x, encoder=lambda rows: rows[:, :1], augmentations={"noisy": noisy})
+    row = found.details["noisy"]
+    assert row["low"] > 0.5
+    assert row["in_x"] > 0.75
+    assert found.concern
+    assert found.interval[0] > 0.5
+    nothing = look("readout", x, augmentations={"same": same})
+    assert nothing.status == "not judged"
+    assert "do not show whether same was applied" in nothing.advice
+
+
+def test_a_constant_embedding_is_a_collapse_and_nothing_else_is_judged():
     x, x_pos = clean()
-    report = audit(lambda rows: np.ones((len(rows), 3)), (x, x_pos), latents=x, labels=x[:, 0] > 0)
-    assert report["collapse"].concern
-    assert report["identifiability"].concern
-    assert "spectrum" not in [finding.name for finding in report.findings]
+    changes = {"moved": lambda rows: rows + 1}
+    report = audit(lambda rows: np.ones((len(rows), 3)), (x, x_pos), changes, x, labels=x[:, 0] > 0)
+    first, *others = report.findings
+    assert first.name == "collapse"
+    assert first.concern
+    assert first.value == 0
+    assert {finding.name for finding in others} == set(BY_NAME) - {"collapse"}
+    for finding in others:
+        assert finding.status == "not judged"
+        assert "the embedding is constant" in finding.advice
+    assert "stronger augmentations" not in str(report)
+    assert "AnInfoNCE" not in str(report)
+
+
+def test_one_direction_is_no_spectrum():
+    x, x_pos = clean(n=400)
+    twice = audit(lambda rows: rows[:, [0, 0]], (x, x_pos))
+    assert twice["collapse"].concern
+    assert twice["spectrum"].status == "not judged"
+    assert twice["uniformity"].status == "not judged"

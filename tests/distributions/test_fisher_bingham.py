@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -5,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from aninfonce.distributions import ApproximateFisherBingham, FisherBingham, Uniform, VonMisesFisher
 from aninfonce.distributions import _angular_gaussian as angular_gaussian
@@ -136,6 +137,59 @@ def test_isotropic_normalizer_is_a_bessel_function(d, kappa):
     z = Uniform(Sphere(d), torch.float64).sample(4, torch.Generator().manual_seed(0))
     ours = FisherBingham(z, torch.full((d,), kappa, dtype=torch.float64)).log_normalizer()
     assert torch.allclose(ours, VonMisesFisher(z, kappa).log_normalizer(), atol=1e-9, rtol=0)
+
+
+def around(peak, width, low, high):
+    """Breakpoints for a quadrature whose integrand has one narrow peak."""
+    steps = width * 2.0 ** np.arange(-2, 40)
+    points = np.concatenate([[low, peak, high], peak - steps, peak + steps])
+    return np.unique(points[(points >= low) & (points <= high)])
+
+
+def piecewise_integral(function, points):
+    pieces = [
+        integrate.quad(function, a, b, epsabs=0, epsrel=1e-12)[0] for a, b in itertools.pairwise(points)
+    ]
+    return math.fsum(pieces)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.01, 0.3, 0.9273, 1.5, math.pi / 2])
+@pytest.mark.parametrize("ratio", [1e2, 1e4, 1e7])
+@pytest.mark.parametrize("small", [1e-2, 30.0])
+def test_normalizer_is_exact_for_any_ratio_of_concentrations_on_the_circle(small, ratio, angle):
+    z, lam = np.array([math.cos(angle), math.sin(angle)]), np.array([small, small * ratio])
+
+    def kernel(shift):
+        # Points by half angles around the anchor: no cancellation however narrow the peak.
+        chord = 2 * math.sin(shift / 2)
+        step = chord * np.array([-math.sin(angle + shift / 2), math.cos(angle + shift / 2)])
+        return math.exp(-0.5 * float(lam @ step**2))
+
+    width = 1 / math.sqrt(1 + lam[1])
+    mirrored = math.pi - 2 * angle  # the other point with the same second coordinate
+    points = [around(peak, width, -math.pi, math.pi) for peak in (0.0, mirrored)]
+    exact = piecewise_integral(kernel, np.unique(np.concatenate(points)))
+    ours = FisherBingham(torch.tensor(z)[None], torch.tensor(lam)).log_normalizer()
+    # The kernel's exponent is a difference of numbers as large as Λ.
+    assert abs(float(ours) - math.log(exact)) < 1e-9 + 1e-15 * lam[1]
+
+
+@pytest.mark.parametrize("height", [0.0, 0.02, 0.8, 0.999, 1.0])
+@pytest.mark.parametrize("pair", [(1.0, 1e4), (1e4, 1.0), (0.1, 1e6), (20.0, 1e5)])
+def test_normalizer_is_exact_for_any_ratio_of_concentrations_on_the_sphere(pair, height):
+    """With Λ = (a, a, b) the angle around the axis integrates to a Bessel function."""
+    a, b = pair
+    across = math.sqrt(1 - height**2)
+
+    def slice_(h):
+        radius = math.sqrt(max(1 - h * h, 0.0))
+        exponent = -0.5 * b * (h - height) ** 2 - 0.5 * a * (radius - across) ** 2
+        return 2 * math.pi * special.ive(0, a * radius * across) * math.exp(exponent)
+
+    exact = piecewise_integral(slice_, around(height, 1 / math.sqrt(max(a, b)), -1.0, 1.0))
+    z = torch.tensor([[across, 0.0, height]], dtype=torch.float64)
+    ours = FisherBingham(z, torch.tensor([a, a, b], dtype=torch.float64)).log_normalizer()
+    assert abs(float(ours) - math.log(exact)) < 2e-8
 
 
 @pytest.mark.parametrize("values", [(5.0, 25.0), (15.0, 250.0, 400.0), (0.0, 3.0)])

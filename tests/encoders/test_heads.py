@@ -42,6 +42,16 @@ class TestToSphere:
         unit = to_sphere(torch.full((1, 2), 300.0, dtype=torch.float16))
         torch.testing.assert_close(unit, torch.full((1, 2), math.sqrt(0.5), dtype=torch.float16))
 
+    @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+    @pytest.mark.parametrize("length", [1e15, 1e17, 1e19, 1e20, 1e28, 1e33, 1e38])
+    def test_long_rows_have_a_direction_and_a_gradient(self, dtype, length):
+        x = (rows(dtype) * length / 4).clamp(-1e38, 1e38).requires_grad_()
+        unit = to_sphere(x)
+        reference = x.detach().double() / x.detach().double().norm(dim=1, keepdim=True)
+        torch.testing.assert_close(unit.double(), reference, atol=2 * torch.finfo(dtype).eps, rtol=0)
+        unit[:, 0].sum().backward()
+        assert torch.isfinite(x.grad).all()
+
     def test_stays_in_float32_under_autocast(self):
         layer = nn.Linear(8, 8)
         with torch.autocast("cpu", dtype=torch.bfloat16):

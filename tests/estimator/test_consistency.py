@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from aninfonce.estimator import ContrastiveICA, consistency
-from tests.estimator.small import make_pairs, quick
+from tests.estimator.small import UNFINISHED, make_pairs, quick
+
+pytestmark = UNFINISHED
 
 
 @pytest.fixture(scope="module")

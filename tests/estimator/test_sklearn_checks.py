@@ -10,7 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aninfonce.estimator import ContrastiveICA
-from tests.estimator.small import QUICK, make_pairs, quick
+from tests.estimator.small import QUICK, UNFINISHED, make_pairs, quick
+
+pytestmark = UNFINISHED
 
 ONE_COLUMN = "sets n_components=1: a sphere needs two dimensions, so it is refused"
 EXPECTED = dict.fromkeys(
@@ -71,9 +73,10 @@ def test_in_a_pipeline():
     assert list(names) == ["contrastiveica0", "contrastiveica1", "contrastiveica2"]
 
 
-def test_clones_are_equal():
+@pytest.mark.parametrize("loss_options", [None, {"potential": True}])
+def test_clones_are_equal(loss_options):
     X, X_pos = make_pairs()
-    ica = quick().fit(X, X_pos)
+    ica = quick(loss_options=loss_options).fit(X, X_pos)
     again = clone(ica)
     assert not hasattr(again, "encoder_")
     np.testing.assert_array_equal(again.fit(X, X_pos).transform(X), ica.transform(X))

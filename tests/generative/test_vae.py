@@ -1,11 +1,12 @@
 """A VAE on a few thousand real digits: it learns, it is kept, it is the same each time."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Semaphore
 
 import numpy as np
 import pytest
 import torch
+from filelock import FileLock
 
 from aninfonce.generative import VAE, VAESettings, load_vae, save_vae, train_vae
 from aninfonce.generative.running import VAERun
@@ -122,17 +123,25 @@ def test_a_stopped_run_goes_on_bit_for_bit(tmp_path, monkeypatch, damaged):
     assert [path.suffix for path in tmp_path.glob("vae-*")] == [""]
 
 
+@pytest.mark.process
 def test_of_several_that_want_the_same_one_trains_it(tmp_path, monkeypatch):
     images = torch.rand(64, 1, 8, 8, generator=torch.Generator().manual_seed(0))
     settings = VAESettings(dim=2, width=16, epochs=1, batch_size=16)
-    runs, original = [], VAERun.train
+    runs, original, at_the_lock = [], VAERun.train, Semaphore(0)
 
-    def slowly(self, report):
+    class Lock(FileLock):
+        def acquire(self, *args, **options):
+            at_the_lock.release()
+            return super().acquire(*args, **options)
+
+    def with_all_three_there(self, report):
         runs.append(self)
-        time.sleep(0.2)
+        if len(runs) == 1:
+            assert all(at_the_lock.acquire(timeout=600) for _ in range(3))
         return original(self, report)
 
-    monkeypatch.setattr(VAERun, "train", slowly)
+    monkeypatch.setattr("aninfonce.generative.fitting.FileLock", Lock)
+    monkeypatch.setattr(VAERun, "train", with_all_three_there)
     with ThreadPoolExecutor(3) as pool:
         found = list(pool.map(lambda _: train_vae(images, settings, directory=tmp_path), range(3)))
     assert len(runs) == 1

@@ -1,7 +1,6 @@
 """Several real processes give what one process gives with the whole batch."""
 
 import copy
-import socket
 import warnings
 
 import pytest
@@ -89,8 +88,8 @@ def part(sizes, rank):
     return slice(sum(sizes[:rank]), sum(sizes[: rank + 1]))
 
 
-def worker(rank, world, port):
-    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=world)
+def worker(rank, world, meeting):
+    dist.init_process_group("gloo", init_method=meeting.as_uri(), rank=rank, world_size=world)
     if world > 1:
         torch.set_num_threads(1)
     mine, pool = part(SPLITS[world], rank), part(POOLS[world], rank)
@@ -128,23 +127,29 @@ def _check_training_step(rank, world):
 
 
 def _check_warning(world):
+    z0, z1 = rows(4, D, seed=1), rows(4, D, seed=2)
     gather._warned = False
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        # On the same rows everywhere, by itself: neither copies as negatives nor a warning.
+        with gather.alone():
+            values = [NTXent(gather_distributed=gathered)(z0, z1) for gathered in (False, True)]
+        assert not caught
+        assert values[0] == values[1]
         for _ in range(2):
             NTXent()(rows(4, D, seed=1), rows(4, D, seed=2))
     assert len([w for w in caught if "gather_distributed=True" in str(w.message)]) == (world > 1)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("world", [1, 2, 3])
-def test_many_processes_equal_one(world):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def test_many_processes_equal_one(world, tmp_path):
+    # They meet at a file: a free port may be taken before they listen on it.
+    meeting = tmp_path / "meeting"
     if world == 1:
-        worker(0, world, port)
+        worker(0, world, meeting)
     else:
-        mp.spawn(worker, args=(world, port), nprocs=world)
+        mp.spawn(worker, args=(world, meeting), nprocs=world)
 
 
 def test_without_processes_gathering_changes_nothing():

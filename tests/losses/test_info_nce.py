@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aninfonce.functional import info_nce, info_nce_components
-from aninfonce.losses.lse import candidate_lse, dense_lse
+from aninfonce.losses.kernel.candidates import candidate_lse, dense_lse
+from aninfonce.losses.kernel.probes import Probes
 from aninfonce.similarities import Anisotropic, Dot, FullAnisotropic, NegativeLp, Scaled
 from tests.losses import loop_reference as loops
 
@@ -162,7 +163,8 @@ def test_all_gradients(name, candidates, reduction):
 @pytest.mark.parametrize("name", ["dot", "anisotropic", "lp1", "lp3", "module"])
 @pytest.mark.parametrize("panel", [1, 3, 64])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_panels_equal_dense(name, panel, weighted):
+@pytest.mark.parametrize("probed", [False, True])
+def test_panels_equal_dense(name, panel, weighted, probed):
     n, m = 13, 26
     similarity = Bilinear() if name == "module" else SIMILARITIES[name][0]
     tensors = [draw(n, D, seed=1), draw(m, D, seed=2), draw(m, seed=3), draw(n, 2, seed=4)]
@@ -174,7 +176,7 @@ def test_panels_equal_dense(name, panel, weighted):
         anchors, candidates, bias, extra, factor = leaves
         if dense:
             rows = dense_lse(similarity(anchors, candidates) * factor + bias, extra, (2, 13))
-            value = (rows * weights).sum()
+            value = rows.sum() * 0.7 if weighted else (rows * weights).sum()
         else:
             value = candidate_lse(
                 similarity,
@@ -184,8 +186,9 @@ def test_panels_equal_dense(name, panel, weighted):
                 bias,
                 extra,
                 excluded=(2, 13),
-                weights=weights if weighted else None,
+                weight=0.7 if weighted else None,
                 panel=panel,
+                probes=Probes() if probed else None,
             )
             value = value if weighted else (value * weights).sum()
         results.append((value, *torch.autograd.grad(value, [*leaves, *similarity.parameters()])))
@@ -262,6 +265,20 @@ def test_no_second_derivative_is_said_clearly():
         value = info_nce(z0, z1, reduction=reduction).sum()
         with pytest.raises(RuntimeError, match="first derivatives only"):
             torch.autograd.grad(value, z0, create_graph=True)
+
+
+@pytest.mark.parametrize("name", ["dot", "lp1", "module", "function"])
+@pytest.mark.parametrize("candidates", [*CANDIDATES, "none"])
+def test_a_kept_graph_serves_any_number_of_times(name, candidates):
+    """Gradients that end in leaves may be kept as `.grad` and added to: the graph must not share them."""
+    similarity = Bilinear() if name == "module" else SIMILARITIES[name][0]
+    leaves = [t.requires_grad_() for t in (*views(), draw(M, D, seed=4))]
+    value = info_nce(*leaves, similarity=similarity, candidates=candidates)
+    once = torch.autograd.grad(value, leaves, retain_graph=True)
+    for times in (1, 2, 3):
+        value.backward(retain_graph=True)
+        for leaf, gradient in zip(leaves, once, strict=True):
+            torch.testing.assert_close(leaf.grad, times * gradient)
 
 
 def test_needs_no_gradient_and_backward_twice():

@@ -238,6 +238,14 @@ def test_hard_negatives_reach_the_function():
         (lambda a, b: AnInfoNCE(3, positive_map="relu"), "`positive_map` must be one of"),
         (lambda a, b: LpInfoNCE(0.5), "`p` must be a finite number at least 1"),
         (lambda a, b: TriCL(3, form="other"), "`form` must be one of"),
+        (lambda a, b: AnInfoNCE(1)(a, b), r"`z0` must have 1 column\(s\) for `dim=1`, got shape \(6, 3\)"),
+        (lambda a, b: AnInfoNCE(4)(a, b), r"`z0` must have 4 column\(s\) for `dim=4`, got shape \(6, 3\)"),
+        (lambda a, b: AnInfoNCE(4)(a[:, :1], b[:, :1]), r"`z0` must have 4 column\(s\)"),
+        (lambda a, b: EnsembleAnInfoNCE(4, 2)([a, a], [b, b]), r"`z0` must have 4 column\(s\)"),
+        (lambda a, b: TriCL(1)(a, b), r"`z0` must have 1 column\(s\)"),
+        (lambda a, b: TriCL(1, form="spectral")(a, b), r"`z0` must have 1 column\(s\)"),
+        (lambda a, b: spectral_contrastive(a, b, scale=a[0, :1]), r"`scale` must have shape \(3,\)"),
+        (lambda a, b: info_nce(a, b, potential=CandidatePotential(1)), r"`z` must have 1 column\(s\)"),
     ],
 )
 def test_bad_input_is_refused_by_name(call, message):

@@ -3,6 +3,7 @@ import torch
 from pydantic import ValidationError
 
 from aninfonce.processes import ProcessSettings, ensemble_process, preset_names, process, process_settings
+from aninfonce.processes.presets import PRESETS
 
 UNIFORM_SPHERE = {"space": "sphere", "dim": 3}
 
@@ -85,6 +86,10 @@ def test_settings_survive_json():
 def test_bad_settings_say_what_was_expected(fields, message):
     with pytest.raises(ValidationError, match=message):
         ProcessSettings(**{**UNIFORM_SPHERE, **fields})
+
+
+def test_names_are_listed_without_building_any():
+    assert preset_names() == list(PRESETS)
 
 
 def test_unknown_name_suggests_close_ones():

@@ -31,7 +31,9 @@ def open_page(path, profile, width=1100, height=900):
             args=FLAGS,
             offline=True,
             viewport={"width": width, "height": height},
+            timeout=0,  # a busy machine may take its time, here and below
         )
+        context.set_default_timeout(0)
         try:
             page = context.new_page()
             problems = []

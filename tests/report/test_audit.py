@@ -39,6 +39,24 @@ def test_the_page_holds_everything(page):
     assert [row["name"] for row in numbers["findings"]] == [finding.name for finding in report.findings]
 
 
+def test_a_page_of_a_collapse(tmp_path):
+    report = audit(lambda rows: np.ones((len(rows), 2)), clean(n=200))
+    page = write_audit(report, tmp_path).read_text()
+    assert page.count("not judged</span>") == 2 * (len(report.findings) - 1)
+    assert page.count("<figure>") == 1
+    assert "None" not in page
+
+
+def test_a_page_of_a_ratio_without_an_upper_end(tmp_path):
+    x, x_pos = clean(n=300)
+    page = write_audit(audit(lambda rows: rows, (x, np.roll(x_pos, 1, axis=0))), tmp_path)
+    assert "at least 1" in page.read_text()
+    assert "cannot tell</span>" in page.read_text()
+    numbers = json.loads((tmp_path / "audit.json").read_text(), parse_constant=pytest.fail)
+    assert numbers["findings"][1]["interval"][1] is None
+
+
+@pytest.mark.process
 def test_in_a_browser(page, tmp_path):
     """From disk and offline: nothing in the console, all plots drawn, nothing wider than a phone."""
     path, report = page

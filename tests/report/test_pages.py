@@ -33,6 +33,7 @@ def test_the_page_holds_everything(results):
     assert write_report(results.directory).read_text() == text  # the same rows give the same page
 
 
+@pytest.mark.process
 def test_in_a_browser(results, tmp_path):
     """From disk and offline: nothing in the console, all images drawn, nothing wider than a phone."""
     path = write_report(results.directory)

@@ -79,6 +79,23 @@ def test_damage_is_named(tmp_path):
     np.save(tmp_path / "train/raw_latents.npy", np.zeros((3, 9)))
     with pytest.raises(DatasetError, match=r"\(N, 10\), got shape \(3, 9\)"):
         read_scenes(tmp_path)
+    for values, message in (
+        (np.full((3, 10), np.nan), "finite latents"),
+        (np.full((3, 10), "a"), "must hold real numbers"),
+    ):
+        np.save(tmp_path / "train/raw_latents.npy", values)
+        with pytest.raises(DatasetError, match=rf"raw_latents\.npy .*{message}"):
+            read_scenes(tmp_path)
+    (tmp_path / "train/raw_latents.npy").write_bytes(b"\x93NUMPY\x01\x00\xff\x00" + bytes(99))
+    with pytest.raises(DatasetError, match=r"raw_latents\.npy has a damaged header"):
+        read_scenes(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "3", "[" * 100_000])
+def test_a_damaged_description_is_named(tmp_path, text):
+    (tmp_path / "about.json").write_text(text)
+    with pytest.raises(DatasetError, match=r"about\.json cannot be read as the description of a data set"):
+        write_scenes("threedident", tmp_path, 3, size=SIZE)
 
 
 def test_the_cache_draws_once_and_goes_on(renderer, tmp_path, monkeypatch):
@@ -99,6 +116,27 @@ def test_the_cache_draws_once_and_goes_on(renderer, tmp_path, monkeypatch):
     assert len(list((tmp_path / "scenes").glob("*.npy"))) == 1
     drawn(latents + 1e-9 * (latents < 0), SIZE, folder=tmp_path)
     assert len(list((tmp_path / "scenes").glob("*.npy"))) == 2
+
+
+def test_damage_in_the_cache_is_mended_or_named(renderer, tmp_path, monkeypatch):
+    monkeypatch.setattr(bank, "_CHUNK", 2)
+    latents = np.random.default_rng(0).uniform(-1, 1, (5, 10))
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        drawn(latents, SIZE, folder=tmp_path, report=stop)
+    (count,) = (tmp_path / "scenes").glob("*.count")
+    count.write_text("")
+    assert len(drawn(latents, SIZE, folder=tmp_path)) == 5
+    (file,) = (tmp_path / "scenes").glob("*.npy")
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(DatasetError, match=f"{file.name} is cut short or damaged"):
+        drawn(latents, SIZE, folder=tmp_path)
+    np.save(file, np.zeros((5, 3, SIZE, SIZE - 1), np.uint8))
+    with pytest.raises(DatasetError, match=f"{file.name} is damaged: remove it"):
+        drawn(latents, SIZE, folder=tmp_path)
 
 
 def test_command(renderer, tmp_path):

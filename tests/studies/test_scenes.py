@@ -69,6 +69,21 @@ def test_released_files_are_judged(study, n, only, tmp_path):
         assert {value["goal"] for value in row["published"].values()} <= {"higher", "equal"}
 
 
+def test_the_working_directory_does_not_decide_what_pictures_are(tmp_path, monkeypatch):
+    # A folder that is called like the setting, with files in the authors' layout.
+    write_released(tmp_path / "rendered", "threedident", 20)
+    monkeypatch.chdir(tmp_path)
+    for cell in (*find_study("table4").cells("laptop"), *causal3dident.cells("laptop")):
+        assert {value.goal for value in cell.published.values()} == {"shown"}
+    settings = {"data": "rendered"}
+    assert scenes.label(settings) == "rendered on demand"
+    grey = np.full((9, 3, 4, 4), 100, dtype=np.uint8)
+    grey[::2] = 150
+    assert float(scenes.standardize(settings, grey, "threedident").mean[0, 0]) > 0.4
+    # By a path it is the folder that is meant.
+    assert scenes.label({"data": "./rendered"}) == "released files"
+
+
 def test_rendered_scenes_are_shown(tmp_path):
     for cell in (*find_study("table4").cells("laptop"), *causal3dident.cells("laptop")):
         assert cell.settings["data"] == "rendered"

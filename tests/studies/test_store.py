@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from contextlib import ExitStack
 
 import pytest
 
@@ -12,6 +13,8 @@ WRITER = """
 import sys
 from aninfonce.studies.store import ResultStore
 store, name = ResultStore(sys.argv[1]), sys.argv[2]
+print("ready", flush=True)
+sys.stdin.read()
 for seed in range(60):
     store.append(
         {"study": "s", "cell": name, "seed": seed, "configuration": {"Λ": 5}, "error": None,
@@ -41,11 +44,19 @@ def test_rows_come_back_as_they_were(tmp_path):
     assert store.finished() == {row_key(row(0))}
 
 
+@pytest.mark.process
 def test_processes_that_write_at_once_lose_nothing(tmp_path):
-    writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name]) for name in ("a", "b", "c")
-    ]
-    assert [writer.wait(timeout=120) for writer in writers] == [0, 0, 0]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with ExitStack() as stack:
+        writers = [
+            stack.enter_context(subprocess.Popen([sys.executable, "-c", WRITER, tmp_path, name], **pipes))
+            for name in ("a", "b", "c")
+        ]
+        # They start to write together, however long each took to come up.
+        assert [writer.stdout.readline() for writer in writers] == [b"ready\n"] * 3
+        for writer in writers:
+            writer.stdin.close()
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
     rows = ResultStore(tmp_path).rows()
     assert {(r["cell"], r["seed"]) for r in rows} == {(n, s) for n in "abc" for s in range(60)}
     assert len(rows) == 180
@@ -81,6 +92,38 @@ def test_a_file_that_is_no_result_is_named(tmp_path):
         file.write("[1, 2]\n")
     with pytest.raises(ValueError, match=r"line 2, is not a result"):
         store.rows()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[" * 100_000, "{}", json.dumps({**row(), "seed": [1]}), json.dumps({**row(), "metrics": 3}), "\0"],
+)
+def test_lines_of_the_wrong_shape_are_named(tmp_path, line):
+    store = ResultStore(tmp_path)
+    store.append(row(0))
+    with store.path.open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(ValueError, match=r"results\.jsonl, line 2, is not a result") as refusal:
+        store.finished()
+    assert "\n" not in str(refusal.value)
+
+
+def test_reports_need_what_a_run_adds(tmp_path):
+    store = ResultStore(tmp_path)
+    store.append(row(0, preset="smoke", published={}, seconds=1, versions={}))
+    assert len(store.rows(of_runs=True)) == 1
+    whole = store.path.read_bytes()
+    for change in (
+        {"preset": "smoky"},
+        {"published": {"r2": {"valve": 1}}},
+        {"seconds": "1"},
+        {"versions": 3},
+    ):
+        store.append(row(1, **{"preset": "smoke", "published": {}, "seconds": 1, "versions": {}, **change}))
+        assert len(store.rows()) == 2
+        with pytest.raises(ValueError, match="line 2, is not a result"):
+            store.rows(of_runs=True)
+        store.path.write_bytes(whole)
 
 
 def test_incomplete_rows_and_nan_are_refused(tmp_path):

@@ -1,9 +1,12 @@
+import csv
+import json
 import sys
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from aninfonce.training import TensorBoard, TrainingConfig, WeightsAndBiases
+from aninfonce.training.log import TableFiles
 from aninfonce.training.progress import ProgressBar
 
 ROW = {"step": 5, "loss": 1.5, "concentration": [4.0, 25.0], "r2": 0.9}
@@ -75,3 +78,24 @@ def test_progress_bar_starts_where_a_resumed_run_stands(capfd):
     assert "100%" in shown
     assert "loss 1.250" in shown
     assert "R² 0.900" in shown
+
+
+def test_a_log_that_was_torn_is_whole_again_when_the_run_goes_on(tmp_path):
+    first = TableFiles(tmp_path)
+    first.start(TrainingConfig(), [])
+    for step in (5, 10, 15):
+        first.row({**ROW, "step": step})
+    # The machine died while it wrote; the checkpoint is of step 10.
+    for name in ("metrics.jsonl", "metrics.csv"):
+        with (tmp_path / name).open("a") as file:
+            file.write("20,1")
+    again = TableFiles(tmp_path)
+    again.start(TrainingConfig(), [{**ROW, "step": 5}, {**ROW, "step": 10}])
+    again.row({**ROW, "step": 15})
+    again.row({**ROW, "step": 20, "rank": 2.0})
+    lines = (tmp_path / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [5, 10, 15, 20]
+    with (tmp_path / "metrics.csv").open(newline="") as file:
+        table = list(csv.DictReader(file))
+    assert [row["step"] for row in table] == ["5", "10", "15", "20"]
+    assert [row["rank"] for row in table] == ["", "", "", "2.0"]

@@ -4,6 +4,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from lightning_fabric import Fabric
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -77,6 +78,25 @@ def test_arrays_and_loaders(four):
     assert fit(loader, config).step == 10
     with pytest.raises(ValueError, match="`dim`, the number of embedding columns"):
         fit(loader, TrainingConfig(recipe=PLAIN))
+
+
+@pytest.mark.parametrize("form", ["arrays", "loader"])
+@pytest.mark.parametrize("weights", [torch.float32, torch.float64])
+def test_data_of_any_float_type_go_to_any_encoder(form, weights):
+    x = np.random.default_rng(0).normal(size=(300, 4))
+    assert x.dtype == np.float64
+    pairs = (x, x + 0.1)
+    if form == "loader":
+        pairs = DataLoader(TensorDataset(*map(torch.from_numpy, pairs)), 32)
+    recipe = {**PLAIN, "whiten": True, "unfold": {"pairs": 1000}}
+    config = TrainingConfig(recipe=recipe, evaluation_pairs=256)
+    # It does not end in a linear layer, so that one is appended.
+    encoder = nn.Sequential(MLP(4, 3, width=8), nn.Hardtanh(-5, 5)).to(weights)
+    fitted = fit(pairs, config, encoder=encoder)
+    assert fitted.step == 10
+    assert {p.dtype for p in fitted.encoder.parameters()} == {weights}
+    assert "held_out_loss" in fitted.history[-1]
+    assert torch.isfinite(fitted.embed(x)).all()
 
 
 def test_a_batch_that_will_not_fit_is_refused_at_once():
@@ -156,3 +176,14 @@ def test_given_encoder_decides_the_dimension(four):
     pairs = four.sample(256, torch.Generator().manual_seed(0))
     fitted = fit((pairs.x, pairs.x_pos), TrainingConfig(recipe=PLAIN), encoder=MLP(4, 3, width=8))
     assert fitted.config.dim == 3
+
+
+@pytest.mark.parametrize("precision", ["bf16-true", "16-true"])
+def test_half_precision_goes_through_every_phase(tmp_path, precision):
+    config = small_config()
+    fabric = Fabric(accelerator="cpu", devices=1, precision=precision)
+    fitted = fit(open_data(config.data), config, directory=tmp_path, fabric=fabric)
+    full = fit(open_data(config.data), config)
+    # Bits of three digits, and few steps: the fits still find what those in float32 do.
+    torch.testing.assert_close(fitted.concentration.float(), full.concentration, rtol=0.3, atol=1.5)
+    assert load_fitted(tmp_path).folding == fitted.folding

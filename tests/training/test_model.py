@@ -52,14 +52,15 @@ def test_looking_for_it_leaves_the_mode_and_no_hooks():
     ],
 )
 def test_losses_by_name(name, options, kind):
-    loss = build_loss(LossSettings(name=name, options=options), 3)
+    loss = build_loss(LossSettings(name=name, options=options), 3, torch.Generator())
     assert isinstance(loss, kind)
     assert loss.gather_distributed
 
 
-def test_a_wrong_option_is_named():
-    with pytest.raises(ValueError, match=r"`loss.options` of 'infonce': .*tempreature"):
-        build_loss(LossSettings(name="infonce", options={"tempreature": 1.0}), 3)
+def test_one_starting_value_a_column():
+    settings = LossSettings(options={"initial": [1.0, 2.0, 4.0]})
+    loss = build_loss(settings, 3, torch.Generator())
+    torch.testing.assert_close(loss.concentration.detach(), torch.tensor([1.0, 2.0, 4.0]))
 
 
 def test_hard_negatives_reach_the_loss():

@@ -3,14 +3,14 @@ import torch
 from torch import nn
 
 from aninfonce.losses import AnInfoNCE, NTXent
-from aninfonce.processes import process
-from aninfonce.training import as_source
+from aninfonce.processes import PairBatch, process
 from aninfonce.training.monitor import Monitor
 
 
 @pytest.fixture
 def monitor():
-    return Monitor(as_source(process("fig2/25", mixing="identity"), seed=0), 2048)
+    world = process("fig2/25", mixing="identity")
+    return Monitor(world.sample(2048, torch.Generator().manual_seed(0)), world)
 
 
 def _identity():
@@ -47,6 +47,6 @@ def test_a_falling_rank_warns_once(monitor):
 
 def test_no_latents_no_r2():
     x = torch.randn(600, 10)
-    row = Monitor(as_source((x, x + 0.1)), 512).measure(_identity(), AnInfoNCE(10, normalize=False))
+    row = Monitor(PairBatch(x, x + 0.1)).measure(_identity(), AnInfoNCE(10, normalize=False))
     assert "r2" not in row
     assert "gap" not in row

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
+from aninfonce._seeds import stream
 from aninfonce._validation import check_number, describe
 from aninfonce.datasets.tensors import pixel_tensor
 
@@ -63,7 +64,7 @@ class Augmentation(ABC):
         """
         images = as_pixels(images)
         if isinstance(generator, int):
-            generator = Generator().manual_seed(generator)
+            generator = stream(generator, "augmentation")
         parameters = self.draw(tuple(images.shape), generator)
         return Augmented(self.apply(images, parameters), parameters)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torch import Generator
-
+from aninfonce._seeds import stream
 from aninfonce.augment.base import Augmentation, Parameters
 from aninfonce.augment.views import ViewSource
 
@@ -49,7 +48,7 @@ class GroupedViews(ViewSource):
         self.shared = shared
         # Whole turns, so that kinds take turns across the chunks of an evaluation too.
         self._chunk -= self._chunk % max(1, len(shared))
-        drawn = augmentation.draw((1, *images.shape[1:]), Generator().manual_seed(0))
+        drawn = augmentation.draw((1, *images.shape[1:]), stream(0, "names of parameters"))
         known = sorted({_step(name) for name in drawn})
         unknown = sorted({name for names in shared for name in names} - set(known))
         if unknown:

@@ -17,7 +17,7 @@ class Turn(Augmentation):
     Example:
         >>> turned = Turn()(torch.rand(5, 1, 8, 8), 0)
         >>> turned.parameters["turn.quarters"]
-        tensor([3, 3, 3, 1, 3])
+        tensor([0, 2, 0, 3, 2])
 
     Args:
         p: probability that an image is turned at all.

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Generator, Tensor
 
+from aninfonce._seeds import stream
 from aninfonce._validation import check_count, describe
 from aninfonce.augment.base import Augmentation, Parameters, as_pixels
 from aninfonce.processes import PairBatch
+from aninfonce.training.held_out import others, rows_aside
 from aninfonce.training.order import EpochOrder
 from aninfonce.training.source import PairSource, State
 
@@ -73,9 +75,10 @@ class ViewSource(PairSource):
         self.shard = shard
         self.sharded = shard[1] > 1
         self.largest_batch = len(images)
-        self._order = EpochOrder(len(images), 3 * seed, "images")
-        self._stream = Generator().manual_seed(3 * seed + 1)
-        self._aside = Generator().manual_seed(3 * seed + 2)
+        self._order = EpochOrder(len(images), seed, "images")
+        self._seed = seed
+        self._stream = stream(seed, "pairs", "steps")
+        self._aside = stream(seed, "pairs", "fits")
 
     def views(self, n: int) -> Views:
         """Take the next `n` pairs, or this process's share of them, with all that was drawn for them."""
@@ -90,8 +93,19 @@ class ViewSource(PairSource):
 
     def fresh(self, n: int) -> PairBatch:
         """Make views of `n` images drawn at random, or of all there are, without moving the stream."""
-        rows = torch.randperm(len(self.images), generator=self._aside)[: check_count(n, "n")]
-        parts = [self._make(part, self._aside).pairs for part in torch.split(rows, self._chunk)]
+        return self._views_of(self._order.random(check_count(n, "n"), self._aside), self._aside)
+
+    def set_aside(self, share: float, most: int, batch: int) -> PairBatch | None:
+        """Hold out images chosen at random, and give views of them."""
+        rows = rows_aside(len(self.images), share, most, batch, self._seed)
+        if rows is None:
+            return None
+        self._order.keep(others(len(self.images), rows))
+        self.largest_batch = self._order.rows
+        return self._views_of(rows, stream(self._seed, "pairs", "held-out views"))
+
+    def _views_of(self, rows: Tensor, generator: Generator) -> PairBatch:
+        parts = [self._make(part, generator).pairs for part in torch.split(rows, self._chunk)]
         return PairBatch(torch.cat([p.x for p in parts]), torch.cat([p.x_pos for p in parts]))
 
     def draw(self, n: int, generator: Generator) -> tuple[Parameters, Parameters]:

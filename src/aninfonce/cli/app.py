@@ -17,7 +17,6 @@ from aninfonce.cli.train import train
 
 app = typer.Typer(
     name="aninfonce",
-    help="Recover the hidden factors behind paired data by contrastive learning.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -36,7 +35,16 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Recover the hidden factors behind paired data by contrastive learning."""
+    """Recover the hidden factors behind paired data by contrastive learning.
+
+    For example:
+
+        aninfonce demo
+
+        aninfonce train config.yaml
+
+        aninfonce train --help
+    """
 
 
 for command in (demo, train, evaluate, embed, audit):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,10 +52,12 @@ def audit(
         aninfonce audit --encoder mine:embed --data cifar10 --out audit
     """
     from aninfonce.cli.audit_data import open_audit_data
+
+    found = open_audit_data(data, pairs, seed, size)  # a wrong name is told before torch is loaded
+
     from aninfonce.diagnostics import audit as run_audit
     from aninfonce.report import write_audit
 
-    found = open_audit_data(data, pairs, seed, size)
     changes = found.augmentations if augmentations is None else _imported(augmentations, "--augmentations")
     if not isinstance(found.data, tuple) and changes is None:
         raise ValueError(f"{data} must hold `x_pos`, or give --augmentations to make positives of `x`")
@@ -78,7 +81,7 @@ def _encoder(text: str) -> Any:
     from aninfonce.training import load_fitted
 
     if Path(text).exists():
-        return load_fitted(text).encoder
+        return load_fitted(text)
     if ":" in text:
         return _imported(text, "--encoder")
     raise ValueError(f"--encoder must be module:function or the path of a checkpoint, got {text!r}")
@@ -100,6 +103,11 @@ def _on_rows(encoder: Any) -> Any:
     """Make an encoder of rows of pixels take images."""
     from torch import nn
 
+    from aninfonce.training import Fitted
+    from aninfonce.training.model import Embedding
+
+    if isinstance(encoder, Fitted):
+        return replace(encoder, encoder=Embedding(encoder.encoder, nn.Identity(), nn.Flatten()))
     if isinstance(encoder, nn.Module):
         return nn.Sequential(nn.Flatten(), encoder)
     return lambda images: encoder(images.flatten(1))

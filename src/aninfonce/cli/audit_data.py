@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aninfonce._validation import did_you_mean
+from aninfonce.datasets import dataset_names
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -46,8 +49,6 @@ def open_audit_data(text: str, pairs: int, seed: int, size: int) -> AuditData:
         The data.
 
     """
-    from aninfonce.datasets import dataset_names
-
     path = Path(text)
     if path.is_dir() and not any((path / f"{name}.npy").exists() for name in _NAMES):
         if any(path.iterdir()):
@@ -62,41 +63,48 @@ def open_audit_data(text: str, pairs: int, seed: int, size: int) -> AuditData:
 
 def _images(text: str, pairs: int, seed: int, size: int) -> AuditData:
     """Take plain images as anchors, views of them as positives, and each augmentation alone for readouts."""
+    from aninfonce._seeds import derive_seed
     from aninfonce.augment import readouts, seeded, simclr
     from aninfonce.augment.base import as_pixels
-    from aninfonce.datasets import DatasetError, dataset_names, load_images
+    from aninfonce.datasets import load_images, read_images
+    from aninfonce.datasets.images import MissingSplit
 
+    open_images = read_images if Path(text).exists() else load_images
     try:
         # Images that an encoder has not seen, where there are such.
-        found = load_images(text, "test", size=size)
-    except DatasetError:
-        if text in dataset_names() and not Path(text).exists():
-            raise
-        found = load_images(text, "train", size=size)
+        found = open_images(text, "test", size=size)
+    except MissingSplit:
+        found = open_images(text, "train", size=size)
     taken = found.take(pairs, seed)
     x = as_pixels(taken.images)
     channels = taken.shape[0]
-    x_pos = simclr("mnist" if channels == 1 else "cifar10")(x, seed + 1).images
-    alone = {name: seeded(change, seed + 2) for name, change in readouts(channels).items()}
+    x_pos = simclr("mnist" if channels == 1 else "cifar10")(x, seed).images
+    alone = {name: seeded(change, derive_seed(seed, name)) for name, change in readouts(channels).items()}
     labels = taken.labels if len(set(taken.labels.tolist())) > 1 else None
     return AuditData((x, x_pos), alone, labels=labels, images=True)
 
 
 def _arrays(text: str) -> dict[str, Tensor]:
     """Read arrays by the names that the audit knows."""
+    path = Path(text)
+    if not path.exists():
+        raise ValueError(
+            "--data must be an .npz file, a folder of .npy files or of images, or a data set of"
+            f" `aninfonce data list`, got {text!r}{did_you_mean(text, dataset_names())}"
+        )
+
+    from aninfonce.datasets.arrays import list_arrays
     from aninfonce.training.data import read_arrays
 
-    path = Path(text)
     if path.is_dir():
         found = {name: path / f"{name}.npy" for name in _NAMES}
         arrays = {name: read_arrays(file)["x"] for name, file in found.items() if file.exists()}
-    elif path.exists():
-        arrays = read_arrays(path)
+        there = ", ".join(arrays) or "none"
     else:
-        raise ValueError(
-            "--data must be an .npz file, a folder of .npy files or of images, or a data set of"
-            f" `aninfonce data list`, got {text!r}"
-        )
+        arrays = read_arrays(path, _NAMES)
+        there = list_arrays(path)
     if "x" not in arrays:
-        raise ValueError(f"{text} must hold an array `x`, got {', '.join(sorted(arrays)) or 'none'}")
+        raise ValueError(f"{text} must hold an array `x`, got {there}")
+    if arrays["x"].ndim < 2:
+        raise ValueError(f"`x` of {text} must have shape (N, ...), got {tuple(arrays['x'].shape)}")
     return arrays

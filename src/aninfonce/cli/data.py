@@ -23,11 +23,20 @@ _TO = Annotated[
     ),
 ]
 
+_HELP = """Fetch MNIST, Fashion-MNIST and CIFAR-10, list them; convert KITTI Masks; render scenes.
+
+For example:
+
+    aninfonce data list
+
+    aninfonce data get mnist
+"""
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group = typer.Typer(
-        help="Fetch MNIST, Fashion-MNIST and CIFAR-10, list them; convert KITTI Masks; render scenes.",
+        help=_HELP,
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -56,13 +65,16 @@ def get(
 
         aninfonce data get cifar10 fashion-mnist --to data
     """
+    from aninfonce.datasets import dataset_info
+
+    for name in names:
+        dataset_info(name)  # a wrong name is told before anything is loaded or fetched
+
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from aninfonce.datasets import dataset_info, fetch
+    from aninfonce.datasets import fetch
 
-    for name in names:
-        dataset_info(name)  # a wrong name is told before anything is fetched
     for name in names:
         with Progress(
             TextColumn("{task.description}"),
@@ -99,7 +111,7 @@ def show(to: _TO = None) -> None:
         aninfonce data list --to data
     """
     from aninfonce.datasets import cache_dir, dataset_info, dataset_names
-    from aninfonce.datasets.cache import is_fetched
+    from aninfonce.datasets.places import is_fetched
 
     place = cache_dir(to)
     for name in dataset_names():

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aninfonce._files import write_whole
 from aninfonce.cli.demo_runs import DemoRun, concentration_heading, describe_concentration
 
 if TYPE_CHECKING:
@@ -37,11 +38,10 @@ def write_page(runs: list[DemoRun], out: Path, *, seed: int, quick: bool) -> Pat
         Path of the page.
 
     """
-    out.mkdir(parents=True, exist_ok=True)
     numbers = json.dumps([asdict(run) for run in runs], indent=1, ensure_ascii=False)
-    (out / "results.json").write_text(numbers, encoding="utf-8")
+    write_whole(out / "results.json", numbers)
     page = out / "index.html"
-    page.write_text(render_page(runs, seed=seed, quick=quick), encoding="utf-8")
+    write_whole(page, render_page(runs, seed=seed, quick=quick))
     return page
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from aninfonce.cli.errors import friendly
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+_ENDINGS = (".npy", ".npz", ".csv")
 
 
 @friendly
@@ -16,7 +21,12 @@ def embed(
         Path, typer.Argument(help="A run's folder, or one of its checkpoints.", show_default=False)
     ],
     data: Annotated[Path, typer.Argument(help="Observations, .npz or .npy.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where the embeddings go, .npy.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", help="Where the embeddings go: .npy, .npz (as `embedding`) or .csv with a header."
+        ),
+    ],
     key: Annotated[str, typer.Option(help="Array of the .npz file.")] = "x",
 ) -> None:
     """Embed observations with a trained encoder.
@@ -25,18 +35,36 @@ def embed(
 
         aninfonce embed runs/config data.npz -o out.npy
 
-        aninfonce embed runs/config/checkpoints/step-00002000 data.npy -o out.npy
+        aninfonce embed runs/config/checkpoints/step-00002000 data.npy -o out.csv
     """
-    import numpy as np
-
+    from aninfonce.datasets.arrays import list_arrays
     from aninfonce.training import load_fitted
     from aninfonce.training.data import read_arrays
 
-    arrays = read_arrays(data)
+    if out.suffix.lower() not in _ENDINGS:
+        raise ValueError(f"--out must end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}, got {str(out)!r}")
+    arrays = read_arrays(data, [key])
     if key not in arrays:
-        raise ValueError(f"{data} holds no array {key!r}, got {', '.join(sorted(arrays))}: choose with --key")
+        raise ValueError(f"{data} holds no array {key!r}, got {list_arrays(data)}: choose with --key")
     embedding = load_fitted(checkpoint).embed(arrays[key]).numpy()
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with out.open("wb") as file:
-        np.save(file, embedding, allow_pickle=False)
+    _write(out, embedding)
     typer.echo(f"{out}: {embedding.shape[0]} × {embedding.shape[1]}")
+
+
+def _write(path: Path, embedding: npt.NDArray[Any]) -> None:
+    """Write in the format that the ending names, whole or not at all."""
+    import numpy as np
+
+    from aninfonce._files import whole_file
+
+    ending = path.suffix.lower()
+    with whole_file(path) as temporary, temporary.open("wb") as file:
+        if ending == ".npy":
+            np.save(file, embedding, allow_pickle=False)
+        elif ending == ".npz":
+            np.savez(file, embedding=embedding)
+        else:
+            names = ",".join(f"embedding_{column}" for column in range(embedding.shape[1]))
+            # So many digits give back every bit.
+            digits = "%.9g" if embedding.dtype == np.float32 else "%.17g"
+            np.savetxt(file, embedding, fmt=digits, delimiter=",", header=names, comments="")

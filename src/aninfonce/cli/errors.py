@@ -33,7 +33,11 @@ def friendly(command: Callable[P, None]) -> Callable[P, None]:
         except NonFiniteLoss as problem:
             _say(f"error: {problem}", "red")
             raise typer.Exit(1) from None
-        except (ValueError, OSError) as problem:
+        except OSError as problem:
+            named = problem.filename is not None and problem.strerror is not None
+            _say(f"error: {problem.filename}: {problem.strerror}" if named else f"error: {problem}", "red")
+            raise typer.Exit(2) from None
+        except ValueError as problem:
             _say(f"error: {problem}", "red")
             raise typer.Exit(2) from None
 

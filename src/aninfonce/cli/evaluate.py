@@ -23,13 +23,16 @@ def evaluate(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Arrays `x`, `x_pos` (and `z`) to score on.", show_default="what the run was trained on"
+            help="Arrays `x`, `x_pos` (and `z`) to score on.", show_default="held-out pairs of the run"
         ),
     ] = None,
     pairs: Annotated[int, typer.Option(min=1024, help="Pairs to score on.")] = 16_384,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Score a trained encoder on fresh pairs of its process, or on arrays.
+    """Score a trained encoder on pairs that it was not trained on.
+
+    These are new pairs of the run's process, the rows of its arrays that were
+    held out, or arrays of your own.
 
     With known latents: R², mean correlation coefficient and the error of Λ̂.
     Always: loss, effective rank, alignment, uniformity and the folding check.
@@ -40,20 +43,11 @@ def evaluate(
 
         aninfonce evaluate runs/config --data test.npz --json
     """
-    from aninfonce.processes import DataGeneratingProcess
     from aninfonce.training import load_fitted
-    from aninfonce.training.config import DataSettings
-    from aninfonce.training.data import open_data
 
     fitted = load_fitted(checkpoint)
-    settings = fitted.config.data if data is None else DataSettings(arrays=data)
-    if settings is None:
-        raise ValueError("the run was trained on data given in Python: pass --data")
-    opened = open_data(settings)
-    if isinstance(opened, DataGeneratingProcess):
-        scores = _scores(fitted, _fresh(opened, pairs), opened)
-    else:
-        scores = _scores(fitted, opened[slice(pairs)], None)
+    batch, process, origin = _pairs(fitted, data, pairs)
+    scores = {"pairs": len(batch), "data": origin, **_scores(fitted, batch, process)}
     if as_json:
         typer.echo(json.dumps(scores, ensure_ascii=False))
         return
@@ -66,11 +60,36 @@ def evaluate(
     Console().print(table)
 
 
-def _fresh(process: DataGeneratingProcess, n: int) -> PairBatch:
-    """Draw pairs that no seed of a training run draws."""
+def _pairs(fitted: Fitted, data: Path | None, n: int) -> tuple[PairBatch, DataGeneratingProcess | None, str]:
+    """Find pairs to score on, the process they are from, and what to call them."""
     import torch
 
-    return process.sample(n, torch.Generator().manual_seed(2**62))
+    from aninfonce._seeds import stream
+    from aninfonce.processes import DataGeneratingProcess
+    from aninfonce.training.config import DataSettings
+    from aninfonce.training.data import file_sha256, open_data
+    from aninfonce.training.monitor import open_monitor
+    from aninfonce.training.source import as_source
+
+    config, known = fitted.config, fitted.config.data
+    if data is None and known is None:
+        raise ValueError("the run was trained on data given in Python: pass --data")
+    own = data is None or (known is not None and known.sha256 == file_sha256(data))
+    if not own:
+        assert data is not None
+        opened = open_data(DataSettings(arrays=data))
+        assert not isinstance(opened, DataGeneratingProcess)
+        return opened[torch.randperm(len(opened), generator=stream(0, "evaluate"))[:n]], None, str(data)
+    assert known is not None
+    settings = known if data is None else known.model_copy(update={"arrays": data})
+    if settings.arrays is not None and not settings.arrays.is_absolute() and data is None:
+        raise ValueError(f"the run does not know in which folder {settings.arrays} is: pass --data")
+    opened = open_data(settings)
+    if isinstance(opened, DataGeneratingProcess):
+        return opened.sample(n, stream(config.seed, "evaluate")), opened, "new pairs of the run's process"
+    monitor = open_monitor(as_source(opened, config.seed), config)
+    origin = "held out from training" if monitor.held_out else "trained on: the run held nothing out"
+    return monitor.pairs[slice(n)], None, origin
 
 
 def _scores(fitted: Fitted, batch: PairBatch, process: DataGeneratingProcess | None) -> dict[str, Any]:
@@ -86,7 +105,7 @@ def _scores(fitted: Fitted, batch: PairBatch, process: DataGeneratingProcess | N
     )
 
     z, z_pos = fitted.embed(batch.x), fitted.embed(batch.x_pos)
-    scores: dict[str, Any] = {"pairs": len(z)}
+    scores: dict[str, Any] = {}
     if batch.z is not None:
         partitions = None if process is None else process.partitions()
         r2 = linear_r2(batch.z, z, partitions=partitions)

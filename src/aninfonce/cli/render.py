@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,7 +12,7 @@ from aninfonce.cli.errors import friendly
 
 @friendly
 def render(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="threedident or causal3dident.")],
+    kind: Annotated[Literal["threedident", "causal3dident"], typer.Argument(help="Which scenes.")],
     out: Annotated[Path | None, typer.Option("--out", help="Folder to write to.")] = None,
     n: Annotated[int, typer.Option("--n", help="Training pictures.")] = 50_000,
     test: Annotated[
@@ -39,10 +39,8 @@ def render(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from aninfonce._validation import check_choice
-    from aninfonce.scenes import KINDS, contact_sheet, write_scenes
+    from aninfonce.scenes import contact_sheet, write_scenes
 
-    check_choice(kind, "kind", KINDS)
     if sheet is not None:
         typer.echo(f"what each latent does: {contact_sheet(sheet)}")
         return

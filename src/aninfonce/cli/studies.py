@@ -34,18 +34,25 @@ def list_studies(
 
         aninfonce list fig10
     """
+    from aninfonce.studies.registry import check_study
+
+    if study is not None:
+        check_study(study)  # a wrong name is told before anything is loaded
+
     from rich.console import Console
     from rich.table import Table
 
-    from aninfonce.studies import find_study, study_names
-
     table = Table(box=None, pad_edge=False)
     if study is None:
+        from aninfonce.studies.index import read_index
+
         for heading in ("study", "what", "cells"):
             table.add_column(heading, no_wrap=heading == "study")
-        for found in map(find_study, study_names(own_data=True)):
-            table.add_row(found.name, found.title, str(len(found.cells(preset))))
+        for name, facts in read_index().items():
+            table.add_row(name, facts["title"], str(facts["cells"][preset]))
     else:
+        from aninfonce.studies import find_study
+
         for heading in ("cell", "compared on", "settings"):
             table.add_column(heading)
         for cell in find_study(study).cells(preset):
@@ -87,9 +94,14 @@ def run(
 
         aninfonce run exactness --only "exact*" --seeds 3 --set steps=500 --dry-run
     """
-    from aninfonce.studies import ResultStore, find_study, parse_changes, plan, remaining, study_names
+    from aninfonce.studies.registry import check_study, study_names
 
     names = study_names() if studies == ["all"] else list(dict.fromkeys(studies))
+    for name in names:
+        check_study(name)  # a wrong name is told before anything is loaded
+
+    from aninfonce.studies import ResultStore, find_study, parse_changes, plan, remaining
+
     tasks = plan(
         [find_study(name) for name in names],
         preset,
@@ -113,7 +125,7 @@ def _show_plan(left: list[Task], total: int, store: ResultStore, jobs: int) -> N
     from aninfonce.studies import estimate_seconds
     from aninfonce.studies.progress import duration
 
-    rows = store.rows()
+    rows = store.rows(of_runs=True)
     seconds = [estimate_seconds(task, rows) for task in left]
     for task, estimate in zip(left, seconds, strict=True):
         typer.echo(f"{task.label}: about {duration(estimate)}")
@@ -136,7 +148,7 @@ def _sweep(
     from aninfonce.studies import estimate_seconds, run_sweep
     from aninfonce.studies.progress import SweepProgress
 
-    rows = store.rows()
+    rows = store.rows(of_runs=True)
     seconds = {task.key: estimate_seconds(task, rows) for task in left}
     try:
         with SweepProgress(left, seconds, jobs) as progress:

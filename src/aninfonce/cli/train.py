@@ -10,6 +10,8 @@ import typer
 from aninfonce.cli.errors import friendly
 
 if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
     from aninfonce.training import Reporter, TrainingConfig
 
 
@@ -21,6 +23,9 @@ def train(
         typer.Option(help="Folder for log and checkpoints.", show_default="runs/<name of CONFIG>"),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the newest checkpoint.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Remove the run that the folder holds.")
+    ] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="In place of the file's.")] = None,
     steps: Annotated[int | None, typer.Option(min=1, help="In place of the file's.")] = None,
     accelerator: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
@@ -55,39 +60,57 @@ def train(
 
         aninfonce train config.yaml --devices 2 --strategy ddp
     """
-    from lightning_fabric import Fabric
-
+    from aninfonce._validation import check_choice
+    from aninfonce.processes import preset_names
     from aninfonce.training import load_config
-    from aninfonce.training.checkpoint import checkpoints_in
-    from aninfonce.training.data import open_data
-    from aninfonce.training.loop import Trainer
 
     settings = _changed(load_config(config), seed, steps)
     if settings.data is None:
         raise ValueError(
             f"{config}: `data` is missing: say where pairs come from, such as `process: fig2/25`"
         )
+    if settings.data.process is not None:
+        listed_by = "`aninfonce.processes.preset_names()`"
+        check_choice(settings.data.process, "data.process", preset_names(), listed_by=listed_by)
+
+    # What is wrong in the file has been told: torch, which takes seconds to load, is loaded only now.
+    from aninfonce.training.data import open_data, with_sha256
+    from aninfonce.training.folder import refuse_taken
+    from aninfonce.training.loop import Trainer
+
     directory = out if out is not None else Path("runs") / config.stem
-    if checkpoints_in(directory) and not resume:
-        raise ValueError(f"{directory} already holds a run: add --resume to go on, or choose another --out")
-    fabric = Fabric(
-        accelerator=accelerator,
-        devices=devices,
-        num_nodes=nodes,
-        strategy=strategy,
-        precision=precision,  # type: ignore[arg-type]
-    )
-    fabric.launch()
+    # Before any data are read; the run itself looks again when nobody else can write there.
+    refuse_taken(directory, resume=resume, overwrite=overwrite)
+    fabric = _open_fabric(accelerator, devices, nodes, strategy, precision)
+    settings = settings.model_copy(update={"data": with_sha256(settings.data)})
+    assert settings.data is not None
     trainer = Trainer(
-        open_data(settings.data, folder=config.parent),
+        open_data(settings.data),
         settings,
         directory=directory,
         fabric=fabric,
         reporters=_reporters(directory, tensorboard, wandb) if fabric.is_global_zero else (),
     )
-    fitted = trainer.fit(resume=resume)
+    fitted = trainer.fit(resume=resume, overwrite=overwrite)
     if fabric.is_global_zero:
         _summarize(fitted.history[-1] if fitted.history else {}, fitted.folded, directory)
+
+
+def _open_fabric(accelerator: str, devices: int, nodes: int, strategy: str, precision: Any) -> Fabric:
+    """Open devices and start the other processes."""
+    from lightning_fabric import Fabric
+
+    try:
+        fabric = Fabric(
+            accelerator=accelerator, devices=devices, num_nodes=nodes, strategy=strategy, precision=precision
+        )
+    except (ValueError, RuntimeError, TypeError) as problem:
+        given = (
+            f"--accelerator {accelerator} --devices {devices} --strategy {strategy} --precision {precision}"
+        )
+        raise ValueError(f"this machine cannot train with {given}: {problem}") from None
+    fabric.launch()
+    return fabric
 
 
 def _changed(config: TrainingConfig, seed: int | None, steps: int | None) -> TrainingConfig:
@@ -115,7 +138,8 @@ def _reporters(directory: Path, tensorboard: bool, wandb: str | None) -> list[Re
 
 
 def _summarize(row: dict[str, Any], folded: bool | None, directory: Path) -> None:
-    parts = [f"{name} {row[name]:.4f}" for name in ("held_out_loss", "gap", "r2") if name in row]
+    shown = ("held_out_loss", "training_pairs_loss", "gap", "r2")
+    parts = [f"{name} {row[name]:.4f}" for name in shown if name in row]
     if "concentration" in row:
         parts.append(f"Λ̂ {row['concentration'][0]:.2f} to {row['concentration'][-1]:.2f}")
     if folded is not None:

@@ -1,41 +1,22 @@
-"""Where fetched data sets are kept: arrays that are read from disk as they are used."""
+"""Fetched data sets on disk: arrays that are read as they are used."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 from pathlib import Path
 
 import numpy as np
 
-from aninfonce._validation import check_choice
+from aninfonce._files import whole_folder
+from aninfonce._validation import check_choice, did_you_mean
+from aninfonce.datasets.arrays import read_npy
 from aninfonce.datasets.catalog import DATASETS, DatasetInfo, dataset_names
 from aninfonce.datasets.images import DatasetError, ImageRows, LabelledImages
 from aninfonce.datasets.local import SPLITS, read_images
+from aninfonce.datasets.places import ABOUT, cache_dir, is_fetched
 
-_ABOUT = "about.json"
 _ROWS = 4096
-
-
-def cache_dir(folder: str | Path | None = None) -> Path:
-    """Say where data sets are kept.
-
-    Args:
-        folder: a place of the user's choice. If omitted, the environment variable ANINFONCE_DATA decides, and
-            without it the platform's folder for caches.
-
-    Returns:
-        The folder, which need not exist yet.
-
-    """
-    chosen = folder or os.environ.get("ANINFONCE_DATA")
-    if chosen:
-        return Path(chosen).expanduser()
-    from platformdirs import user_cache_path
-
-    return user_cache_path("aninfonce")
 
 
 def load_images(
@@ -68,7 +49,7 @@ def load_images(
         if not Path(source).exists():
             raise DatasetError(
                 f"`source` must be one of {', '.join(dataset_names())} or a folder of images, got"
-                f" {str(source)!r}"
+                f" {str(source)!r}{did_you_mean(str(source), dataset_names())}"
             )
         return read_images(source, split, size=size)
     info, place = DATASETS[str(source)], cache_dir(folder)
@@ -78,11 +59,6 @@ def load_images(
             f" ({info.megabytes} MB)"
         )
     return _open(info, place / info.name, split)
-
-
-def is_fetched(info: DatasetInfo, place: Path) -> bool:
-    """Tell whether a data set is kept in a cache directory, where it is put in one step."""
-    return (place / info.name / _ABOUT).exists()
 
 
 def store(info: DatasetInfo, place: Path, parts: dict[str, LabelledImages], origin: str) -> Path:
@@ -100,20 +76,12 @@ def store(info: DatasetInfo, place: Path, parts: dict[str, LabelledImages], orig
     """
     for split, part in parts.items():
         check_part(info, split, part)
-    place.mkdir(parents=True, exist_ok=True)
-    temporary = place / f".{info.name}.{os.getpid()}"
-    shutil.rmtree(temporary, ignore_errors=True)
-    try:
-        temporary.mkdir()
+    with whole_folder(place / info.name) as temporary:
         for split, part in parts.items():
             np.save(temporary / f"{split}-images.npy", np.asarray(part.images), allow_pickle=False)
             np.save(temporary / f"{split}-labels.npy", part.labels, allow_pickle=False)
         about = {"format": 1, "name": info.name, "origin": origin, "counts": info.counts}
-        (temporary / _ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
-        shutil.rmtree(place / info.name, ignore_errors=True)
-        os.replace(temporary, place / info.name)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        (temporary / ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
     return place / info.name
 
 
@@ -143,11 +111,8 @@ def _digest(images: ImageRows) -> str:
 def _open(info: DatasetInfo, folder: Path, split: str) -> LabelledImages:
     again = f"`aninfonce data get {info.name} --again` fetches it again"
     try:
-        images = np.load(folder / f"{split}-images.npy", mmap_mode="r", allow_pickle=False)
-        labels = np.load(folder / f"{split}-labels.npy", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as problem:
-        raise DatasetError(f"{folder} is damaged: {problem}; {again}") from None
-    try:
+        images = read_npy(folder / f"{split}-images.npy", mapped=True)
+        labels = read_npy(folder / f"{split}-labels.npy")
         return check_part(info, split, LabelledImages(images, labels, info.classes))
     except DatasetError as problem:
-        raise DatasetError(f"{problem}; {again}") from None
+        raise DatasetError(f"{folder} is damaged: {problem}; {again}") from None

@@ -9,6 +9,7 @@ import numpy as np
 
 from aninfonce.datasets.images import DatasetError, LabelledImages, Labels, Pixels
 from aninfonce.datasets.pickles import as_text, read_pickle
+from aninfonce.datasets.reading import reading
 
 _SHAPE = (3, 32, 32)
 _BYTES = 3072
@@ -65,17 +66,21 @@ def read_pickled_batch(path: Path) -> tuple[Pixels, Labels]:
 
     """
     content = read_pickle(path, "batch of CIFAR-10", ("u1",))
-    try:
-        batch = {as_text(key): value for key, value in content.items()}
-        pixels, labels = batch["data"].reshape(-1, *_SHAPE), np.array(batch["labels"], dtype=np.int64)
-    except (AttributeError, KeyError, TypeError, ValueError) as problem:
-        raise DatasetError(f"{path} is no batch of CIFAR-10, cut short or damaged: {problem!r}") from None
+    batch = {as_text(key): value for key, value in content.items()} if isinstance(content, dict) else {}
+    data, numbers = batch.get("data"), batch.get("labels")
+    is_labels = isinstance(numbers, list) and all(type(number) is int for number in numbers)
+    if not isinstance(data, np.ndarray) or not is_labels:
+        raise DatasetError(f"{path} is no batch of CIFAR-10: it must hold `data` and a list of `labels`")
+    with reading(path, "a batch of CIFAR-10"):
+        pixels, labels = data.reshape(-1, *_SHAPE), np.array(numbers, dtype=np.int64)
     if labels.shape != pixels.shape[:1]:
-        raise DatasetError(f"{path} must hold one label an image, got {len(labels)} for {len(pixels)}")
+        raise DatasetError(f"{path} must hold one label an image, got {labels.shape} for {len(pixels)}")
     return pixels, _checked(labels, path)
 
 
 def _checked(labels: Labels, path: Path) -> Labels:
     if len(labels) and not 0 <= int(labels.min()) <= int(labels.max()) <= 9:
-        raise DatasetError(f"{path} is damaged: labels must lie from 0 to 9, got {labels.max()}")
+        raise DatasetError(
+            f"{path} is damaged: labels must lie from 0 to 9, got {labels.min()} to {labels.max()}"
+        )
     return labels

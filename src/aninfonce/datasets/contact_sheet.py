@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from aninfonce._files import whole_file
 from aninfonce._validation import check_count
 from aninfonce.datasets.images import Pixels
 from aninfonce.datasets.videos import SIDE, MaskVideos
@@ -50,7 +51,6 @@ def write_contact_sheet(videos: MaskVideos, path: str | Path, rows: int = 8) -> 
     """Write a contact sheet as a PNG file."""
     from matplotlib.image import imsave
 
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    imsave(path, contact_sheet(videos, rows), cmap="gray", vmin=0, vmax=255, format="png")
-    return path
+    with whole_file(path) as temporary:
+        imsave(temporary, contact_sheet(videos, rows), cmap="gray", vmin=0, vmax=255, format="png")
+    return Path(path)

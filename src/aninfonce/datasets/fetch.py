@@ -7,10 +7,12 @@ from tempfile import TemporaryDirectory
 
 from filelock import FileLock
 
-from aninfonce.datasets.cache import cache_dir, is_fetched, store
+from aninfonce._files import remove_leftovers
+from aninfonce.datasets.cache import store
 from aninfonce.datasets.catalog import DatasetInfo, Route, dataset_info
 from aninfonce.datasets.images import DatasetError, LabelledImages
 from aninfonce.datasets.local import SPLITS, read_images
+from aninfonce.datasets.places import cache_dir, is_fetched
 from aninfonce.datasets.transport import Report, download, unpack
 
 # Where Debian's package has the files; those of the others are where any local copy may have them.
@@ -26,9 +28,9 @@ def fetch(
     data set appears in one step, or not at all.
 
     Example:
-        >>> fetch("mnist-1d")
+        >>> fetch("imagenet")
         Traceback (most recent call last):
-        ValueError: `name` must be one of 'mnist', 'fashion-mnist', 'cifar10', got 'mnist-1d'
+        ValueError: `name` must be one of 'mnist', 'fashion-mnist', 'cifar10', got 'imagenet'
 
     Args:
         name: one of `dataset_names()`.
@@ -45,6 +47,7 @@ def fetch(
     place.mkdir(parents=True, exist_ok=True)
     # Two that ask at once share one download.
     with FileLock(place / f".{info.name}.lock"):
+        remove_leftovers(place)
         if is_fetched(info, place) and not again:
             return place / info.name
         problems = []

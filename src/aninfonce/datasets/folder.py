@@ -12,7 +12,7 @@ import numpy as np
 
 from aninfonce._validation import check_count
 from aninfonce.datasets.images import DatasetError, LabelledImages, Pixels
-from aninfonce.datasets.pillow import pillow
+from aninfonce.datasets.pillow import pillow, read_picture
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".ppm", ".tif", ".tiff")
 
@@ -56,20 +56,15 @@ class FolderImages:
         return images
 
     def _open(self, path: str) -> Pixels:
-        image = pillow()
-        try:
-            with image.open(path) as picture:
-                # JPEG can decode at a fraction of its size, which is much faster for large photographs.
-                picture.draft("RGB", (2 * self.size, 2 * self.size))
-                whole = picture.convert("RGB")
-            scale = self.size / min(whole.size)
-            width, height = (max(self.size, round(side * scale)) for side in whole.size)
-            left, top = (width - self.size) // 2, (height - self.size) // 2
-            whole = whole.resize((width, height), image.Resampling.BILINEAR)
-            square = whole.crop((left, top, left + self.size, top + self.size))
-        # Pillow reports damage by several classes, SyntaxError among them.
-        except Exception as problem:
-            raise DatasetError(f"{path} cannot be read as a picture: {problem}") from None
+        whole, image = read_picture(path, self.size), pillow()
+        scale = self.size / min(whole.size)
+        width, height = (max(self.size, round(side * scale)) for side in whole.size)
+        # A line of pixels, scaled until its shorter side fits, would fill any memory.
+        if image.MAX_IMAGE_PIXELS is not None and width * height > image.MAX_IMAGE_PIXELS:
+            raise DatasetError(f"{path} must not be so long and thin, got {whole.width} × {whole.height}")
+        left, top = (width - self.size) // 2, (height - self.size) // 2
+        whole = whole.resize((width, height), image.Resampling.BILINEAR)
+        square = whole.crop((left, top, left + self.size, top + self.size))
         return np.asarray(square).transpose(2, 0, 1)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import zlib
 from math import prod
 from pathlib import Path
 from typing import BinaryIO
@@ -11,6 +10,7 @@ from typing import BinaryIO
 import numpy as np
 
 from aninfonce.datasets.images import DatasetError, LabelledImages, Pixels
+from aninfonce.datasets.reading import check_size, check_unpacked, reading
 
 _UINT8 = 0x08
 _GZIP = b"\x1f\x8b"
@@ -35,26 +35,24 @@ def read_idx(path: str | Path) -> Pixels:
 
     """
     path = Path(path)
-    try:
+    with reading(path, "an idx file"):
         with path.open("rb") as file:
             packed = file.read(2) == _GZIP
         if packed:
             with gzip.open(path) as stream:
                 shape = _header(stream, path)
-                content = stream.read()
-            _check_size(len(content), shape, path)
+                check_unpacked(path, prod(shape))
+                # One more than announced shows a file that goes on, however long.
+                content = stream.read(prod(shape) + 1)
+            check_size(str(path), prod(shape), shape, len(content))
             return np.frombuffer(content, dtype=np.uint8).reshape(shape)
         with path.open("rb") as file:
             shape = _header(file, path)
             start = file.tell()
-        _check_size(path.stat().st_size - start, shape, path)
+        check_size(str(path), prod(shape), shape, path.stat().st_size - start)
         if prod(shape) == 0:
             return np.empty(shape, dtype=np.uint8)
         return np.memmap(path, dtype=np.uint8, mode="r", offset=start, shape=shape)
-    except FileNotFoundError:
-        raise DatasetError(f"{path} does not exist") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        raise DatasetError(f"{path} is cut short or damaged: {problem}") from None
 
 
 def read_idx_pair(images: Path, labels: Path) -> LabelledImages:
@@ -77,11 +75,3 @@ def _header(file: BinaryIO | gzip.GzipFile, path: Path) -> tuple[int, ...]:
     if len(sizes) < 4 * magic[3]:
         raise DatasetError(f"{path} is cut short: its header is incomplete")
     return tuple(int(size) for size in np.frombuffer(sizes, dtype=">u4"))
-
-
-def _check_size(found: int, shape: tuple[int, ...], path: Path) -> None:
-    if found != prod(shape):
-        raise DatasetError(
-            f"{path} is cut short or damaged: its header announces {prod(shape)} bytes of shape {shape},"
-            f" got {found}"
-        )

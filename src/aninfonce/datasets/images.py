@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from aninfonce._seeds import derive_seed
 from aninfonce._validation import check_count
 
 Pixels = npt.NDArray[np.uint8]
@@ -17,6 +18,10 @@ Labels = npt.NDArray[np.int64]
 
 class DatasetError(ValueError):
     """Files of a data set that cannot be used, and why."""
+
+
+class MissingSplit(DatasetError):
+    """A folder of images without the part that was asked for."""
 
 
 class ImageRows(Protocol):
@@ -83,5 +88,5 @@ class LabelledImages:
         if seed is None:
             rows = np.arange(n)
         else:
-            rows = np.sort(np.random.default_rng(seed).permutation(len(self))[:n])
+            rows = np.sort(np.random.default_rng(derive_seed(seed, "images")).permutation(len(self))[:n])
         return LabelledImages(np.asarray(self.images[rows]), self.labels[rows], self.classes)

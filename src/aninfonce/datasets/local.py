@@ -8,7 +8,7 @@ from aninfonce._validation import check_choice
 from aninfonce.datasets.cifar import read_batches, read_binary_batch, read_pickled_batch
 from aninfonce.datasets.folder import has_classes, read_folder
 from aninfonce.datasets.idx import read_idx_pair
-from aninfonce.datasets.images import DatasetError, LabelledImages
+from aninfonce.datasets.images import DatasetError, LabelledImages, MissingSplit
 from aninfonce.datasets.sheets import read_sheets
 
 SPLITS = ("train", "test")
@@ -67,7 +67,7 @@ def read_images(path: str | Path, split: str = "train", *, size: int = 224) -> L
             return read_folder(path / name, size)
     if not any((path / name).is_dir() for name in ("train", "test", "val")) and has_classes(path):
         return read_folder(path, size)
-    raise DatasetError(
+    raise MissingSplit(
         f"{path} must hold the {split} part of a data set as idx files, CIFAR-10 batches (python, binary or"
         " PNG sheets) or folders of pictures, got none of these"
     )

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
 
+from aninfonce._seeds import derive_seed
 from aninfonce._validation import check_count
 from aninfonce.datasets.silhouettes import Figures, draw
 from aninfonce.datasets.videos import GENERATED, SIDE, MaskVideos, mask_latents
@@ -40,7 +41,7 @@ def generate_videos(count: int = 500, *, seed: int = 0, longest: int = 100) -> M
     """
     check_count(count, "count")
     check_count(longest, "longest", minimum=2)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(derive_seed(seed, "pedestrians"))
     masks: list[npt.NDArray[np.bool_]] = []
     # Some leave the picture at once.
     while len(masks) < count:

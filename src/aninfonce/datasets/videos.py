@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
+from aninfonce._files import whole_file
 from aninfonce._validation import describe
+from aninfonce.datasets.arrays import NUMBERS, list_arrays, read_npz
 from aninfonce.datasets.images import DatasetError
 from aninfonce.datasets.pickles import as_text, read_pickle
+from aninfonce.datasets.reading import one_line, reading
 
 Masks = npt.NDArray[np.bool_]
 Latents = npt.NDArray[np.float32]
@@ -133,20 +134,14 @@ def save_videos(videos: MaskVideos, path: str | Path) -> Path:
     path = Path(path)
     if path.suffix != ".npz":
         raise ValueError(f"`path` must end in .npz, got {path}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            np.savez_compressed(
-                file,
-                masks=np.concatenate(videos.masks),
-                latents=np.concatenate(videos.latents),
-                lengths=np.array([len(masks) for masks in videos.masks]),
-                source=np.array(videos.source),
-            )
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(
+            file,
+            masks=np.concatenate(videos.masks),
+            latents=np.concatenate(videos.latents),
+            lengths=np.array([len(masks) for masks in videos.masks]),
+            source=np.array(videos.source),
+        )
     return path
 
 
@@ -156,21 +151,19 @@ def _read_released(path: Path) -> tuple[list[Any], list[Any], str]:
     if not all(isinstance(content.get(name), list) for name in _RELEASED):
         raise DatasetError(
             f"{path} must hold the lists {' and '.join(map(repr, _RELEASED))}, got"
-            f" {sorted(map(str, content)) or 'neither'}"
+            f" {one_line(str(sorted(map(str, content)))) if content else 'neither'}"
         )
     masks, latents = (content[name] for name in _RELEASED)
     return masks, latents, KITTI
 
 
 def _read_npz(path: Path) -> tuple[list[Any], list[Any], str]:
-    try:
-        # Opened here, because numpy leaves a damaged file open.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            masks, latents, lengths, source = (stored[name] for name in _STORED)
-    except KeyError as problem:
-        raise DatasetError(f"{path} must hold {', '.join(_STORED)}: {problem.args[0]}") from None
-    except (BadZipFile, OSError, EOFError, ValueError) as problem:
-        raise DatasetError(f"{path} is cut short or damaged: {problem}") from None
+    stored = read_npz(path, _STORED, kinds=NUMBERS + "U")
+    if set(stored) != set(_STORED):
+        raise DatasetError(f"{path} must hold {', '.join(_STORED)}, got {list_arrays(path)}")
+    masks, latents, lengths, source = (stored[name] for name in _STORED)
+    if {masks.ndim, latents.ndim} & {0} or source.dtype.kind != "U" or source.ndim:
+        raise DatasetError(f"{path} is damaged: masks and latents must be rows, and `source` one text")
     whole = lengths.ndim == 1 and np.issubdtype(lengths.dtype, np.integer) and bool((lengths > 0).all())
     if not whole or {int(lengths.sum())} != {len(masks), len(latents)}:
         raise DatasetError(
@@ -178,7 +171,8 @@ def _read_npz(path: Path) -> tuple[list[Any], list[Any], str]:
             f" {describe(lengths)} for {describe(masks)} and {describe(latents)}"
         )
     ends = np.cumsum(lengths)[:-1]
-    return np.split(masks, ends), np.split(latents, ends), str(source)
+    with reading(path, "a file of videos"):
+        return np.split(masks, ends), np.split(latents, ends), one_line(str(source))
 
 
 def _check_video(number: int, masks: Any, latents: Any) -> None:
@@ -188,10 +182,11 @@ def _check_video(number: int, masks: Any, latents: Any) -> None:
     ):
         fits = isinstance(array, np.ndarray) and array.dtype == kind and array.shape[1:] == shape
         if not fits or len(array) < 2 or len(array) != len(masks):
+            is_array = isinstance(array, np.ndarray)
+            got = f"{array.dtype} {describe(array)}" if is_array else type(array).__name__
             raise DatasetError(
                 f"`{name}` of video {number} must be {kind.__name__} of shape"
-                f" (T, {', '.join(map(str, shape))}) with T ≥ 2 frames, as many as masks, got"
-                f" {getattr(array, 'dtype', '')} {describe(array)}"
+                f" (T, {', '.join(map(str, shape))}) with T ≥ 2 frames, as many as masks, got {got}"
             )
     if not np.isfinite(latents).all():
         raise DatasetError(f"`latents` of video {number} must be finite, got NaN or infinity")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,17 +9,17 @@ from aninfonce.diagnostics.calibration import calibration
 from aninfonce.diagnostics.classes import classes
 from aninfonce.diagnostics.collapse import collapse
 from aninfonce.diagnostics.conditional import conditional
-from aninfonce.diagnostics.finding import Finding
+from aninfonce.diagnostics.finding import Finding, Look
 from aninfonce.diagnostics.identifiability import identifiability
 from aninfonce.diagnostics.overlap import overlap
 from aninfonce.diagnostics.readout import readout
-from aninfonce.diagnostics.sample import Augmentations, Sample, make_sample
+from aninfonce.diagnostics.sample import Augmentations, make_sample
 from aninfonce.diagnostics.shift import shift
 from aninfonce.diagnostics.spectrum import spectrum
 from aninfonce.diagnostics.uniformity import uniformity
 
 # What was kept and lost first, then what the data break.
-FINDINGS: tuple[Callable[[Sample], Finding | None], ...] = (
+FINDINGS: tuple[Look, ...] = (
     identifiability,
     classes,
     readout,
@@ -42,12 +41,14 @@ class AuditReport:
         findings: in the order in which to read them.
         pairs: number of pairs that were looked at.
         dim: columns of the embedding.
+        loss: that the encoder was trained with, such as "AnInfoNCE"; None if it is not known.
 
     """
 
     findings: tuple[Finding, ...]
     pairs: int
     dim: int
+    loss: str | None = None
 
     @property
     def concerns(self) -> tuple[Finding, ...]:
@@ -62,17 +63,13 @@ class AuditReport:
         raise KeyError(f"{name!r} is none of {[finding.name for finding in self.findings]}")
 
     def __str__(self) -> str:
-        """Write one line a finding."""
-        return "\n".join(
-            f"{'!' if finding.concern else ' '} {finding.title}: {finding.value:.3g}"
-            f" [{finding.interval[0]:.3g}, {finding.interval[1]:.3g}] {finding.measure}. {finding.advice}"
-            for finding in self.findings
-        )
+        """Write one line a finding: "!" asks for attention, "?" for more pairs, "-" was not judged."""
+        return "\n".join(str(finding) for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the plots, as JSON types."""
         findings = [finding.to_dict() for finding in self.findings]
-        return {"pairs": self.pairs, "dim": self.dim, "findings": findings}
+        return {"pairs": self.pairs, "dim": self.dim, "loss": self.loss, "findings": findings}
 
 
 def audit(
@@ -94,11 +91,11 @@ def audit(
         (True, False)
 
     Args:
-        encoder: anything that embeds: a module, a function from rows (n, ...) to (n, d), or a fitted
-            estimator with `transform`.
-        data: pairs (x, x_pos), arrays or tensors of one shape (N, ...); a `PairBatch`; a process;
+        encoder: anything that embeds: a module, a function from rows (n, ...) to (n, d), a fitted estimator
+            with `transform`, or a `Fitted` run. The last two know their loss, and the advice allows for it.
+        data: pairs (x, x_pos), arrays, tensors or frames of one shape (N, ...); a `PairBatch`; a process;
             observations x alone, whose positives then are `augmentations` of them; or a callable that gives
-            one of these.
+            one of these. Functions get the rows of a frame as an array.
         augmentations: by name, functions from rows to changed rows of the same shape.
         latents: (N, k) causes of x, if known (a process brings its own).
         labels: (N,) classes of x, if known.
@@ -110,6 +107,8 @@ def audit(
 
     """
     sample = make_sample(encoder, data, augmentations, latents, labels, max_pairs=max_pairs, seed=seed)
-    found = (look(sample) for look in FINDINGS)
-    findings = tuple(finding for finding in found if finding is not None)
-    return AuditReport(findings, len(sample), sample.dim)
+    findings = [finding for look in FINDINGS if (finding := look(sample)) is not None]
+    if sample.constant:
+        # The one that says why the others are not judged.
+        findings.sort(key=lambda finding: finding.name != "collapse")
+    return AuditReport(tuple(findings), len(sample), sample.dim, sample.run.loss)

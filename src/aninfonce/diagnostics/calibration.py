@@ -9,8 +9,9 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
-from aninfonce.diagnostics.finding import Finding
-from aninfonce.diagnostics.intervals import jackknife
+from aninfonce.diagnostics.finding import Finding, gravest, judge, not_judged, titled
+from aninfonce.diagnostics.frame import even_block
+from aninfonce.diagnostics.intervals import Interval, jackknife
 from aninfonce.diagnostics.sample import Sample
 
 if TYPE_CHECKING:
@@ -25,43 +26,52 @@ _LEVEL = 1e-3
 # Miscalibration beyond that of a perfect model on as many rows which still counts as small: rows of a block
 # share their negatives, so that their answers are not quite independent.
 _SMALL = 0.04
+# Confidence that surely differs from accuracy by less than this is right on the whole.
+_NEAR = 0.05
 
 
-def calibration(sample: Sample) -> Finding | None:
+@titled("Calibration of the contrastive posterior")
+def calibration(sample: Sample) -> Finding:
     """Compare how sure the model is of a positive with how often it is right.
 
-    The similarity −½ΔᵀΛ̂Δ turns distances into the probability that one of 128 candidates is the positive. If
-    positives are drawn as the model says, then of the answers that get probability p a share p is right. Λ̂
-    is fitted on the same pairs: from others it would come with an error of its own, and raise false alarms.
+    The similarity −½ΔᵀΛ̂Δ turns distances into the probability that one of up to 128 candidates is the
+    positive. If positives are drawn as the model says, then of the answers that get probability p a share p
+    is right. Λ̂ is fitted on the same pairs: from others it would come with an error of its own, and raise
+    false alarms.
 
     Args:
         sample: embedded pairs.
 
     Returns:
-        The finding, None for a constant embedding; a concern if the model is worse calibrated than chance
-        allows.
+        The finding; a concern if the model is worse calibrated than chance allows, and not by little.
 
     """
     frame = sample.frame
     if frame is None:
-        return None
+        return not_judged("no direction of the embedding varies")
     probability = _posterior(frame.z, frame.z_pos, frame.concentration.values)
     best, sure = probability.argmax(axis=1), probability.max(axis=1)
     right = best == 0
     edges = np.quantile(sure, np.linspace(0, 1, _BINS + 1)[1:-1])
     member = np.searchsorted(edges, sure)
     error = _calibration_error(sure, right[None], member)[0]
-    simulated = np.random.default_rng(sample.seed).random((_REPLICATES, len(sure))) < sure
+    simulated = sample.rng("calibration").random((_REPLICATES, len(sure))) < sure
     null = _calibration_error(sure, simulated, member)
     p = (1 + int((null >= error).sum())) / (1 + _REPLICATES)
     value, interval = jackknife(lambda rows: float((sure[rows] - right[rows]).mean()), len(sure))
-    wrong = p <= _LEVEL and error - null.mean() > _SMALL
-    advice = (
-        f"The model is {_verdict(interval)}, so that positives are not drawn as it assumes: look at the form"
-        " of the positive conditional and at uniformity."
-        if wrong
-        else "The model is as sure of its positives as it is right."
+    excess = float(error - null.mean())
+    status = gravest(
+        judge(interval, _NEAR, bad="above"),
+        judge(interval, -_NEAR, bad="below"),
+        "fine" if excess <= _SMALL else "concern" if p <= _LEVEL else "undetermined",
     )
+    advice = {
+        "concern": f"The model is {_verdict(interval)}, so that positives are not drawn as it assumes: look"
+        " at the form of the positive conditional and at uniformity.",
+        "undetermined": "Whether the model is as sure of its positives as it is right cannot be told from"
+        " these pairs: look at more.",
+        "fine": "The model is about as sure of its positives as it is right.",
+    }[status]
     means = [
         (sure[member == b].mean(), right[member == b].mean()) for b in range(_BINS) if (member == b).any()
     ]
@@ -72,19 +82,17 @@ def calibration(sample: Sample) -> Finding | None:
         axis.set(xlabel="how sure", ylabel="how often right", title="Reliability (dotted: calibrated)")
 
     return Finding(
-        name="calibration",
-        title="Calibration of the contrastive posterior",
         measure="confidence minus accuracy (0 if calibrated)",
         value=value,
         interval=interval,
-        concern=bool(wrong),
+        status=status,
         advice=advice,
         details={"calibration_error": float(error), "expected_error": float(null.mean()), "p": p},
         draw=draw,
     )
 
 
-def _verdict(interval: tuple[float, float]) -> str:
+def _verdict(interval: Interval) -> str:
     if interval[0] > 0:
         return "too sure of its positives"
     return (
@@ -93,8 +101,8 @@ def _verdict(interval: tuple[float, float]) -> str:
 
 
 def _posterior(z: Matrix, z_pos: Matrix, concentration: Matrix) -> Matrix:
-    """Probability of each candidate, the positive first and then the other anchors of its block, (M, 128)."""
-    root, n = np.sqrt(concentration), min(_BLOCK, len(z))
+    """Probability of each candidate, the positive first and then the other anchors of its block, (M, K)."""
+    root, n = np.sqrt(concentration), even_block(len(z), _BLOCK)
     parts = []
     for start in range(0, len(z) - n + 1, n):
         a, p = z[start : start + n] * root, z_pos[start : start + n] * root

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aninfonce.diagnostics.finding import Finding
+import numpy as np
+
+from aninfonce.diagnostics.finding import Finding, Status, titled
 from aninfonce.diagnostics.intervals import proportion
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.metrics import knn_accuracy, linear_probe_accuracy
@@ -12,45 +14,56 @@ from aninfonce.metrics import knn_accuracy, linear_probe_accuracy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Share of what is above chance that still counts as nothing.
+_NOTHING = 0.2
 
-def classes(sample: Sample) -> Finding | None:
+
+@titled("Classes", needs="labels")
+def classes(sample: Sample) -> Finding:
     """Accuracy of logistic regression and of nearest neighbours, fitted on one half and read on the other.
 
     Args:
         sample: embedded pairs with labels.
 
     Returns:
-        The finding, None without labels; a concern if the linear probe is not surely better than chance.
+        The finding, None without labels; a concern if the linear probe is not surely better than chance, and
+        surely not much better.
 
     """
-    if sample.labels is None:
-        return None
+    assert sample.labels is not None
     half = len(sample) // 2
     split = sample.z[:half], sample.labels[:half], sample.z[half:], sample.labels[half:]
     linear, neighbours = linear_probe_accuracy(*split), knn_accuracy(*split)
     trials = len(sample) - half
     value, interval = proportion(round(linear.mean * trials), trials)
-    unread = interval[0] <= linear.chance
-    advice = (
-        "The classes cannot be read off the embedding: what tells them apart was lost, or never there."
-        if unread
-        else "The classes can be read off the embedding."
-    )
+    # The commonest class of the rows that are answered for: that of the others may be rarer here, and then
+    # guessing passes for knowing.
+    chance = max(linear.chance, float(np.unique(sample.labels[half:], return_counts=True)[1].max() / trials))
+    status: Status
+    if interval[0] > chance:
+        status, advice = "fine", "The classes can be read off the embedding better than by guessing."
+    elif interval[1] <= chance + _NOTHING * (1.0 - chance):
+        status = "concern"
+        advice = (
+            "The classes cannot be read off the embedding better than by guessing: what tells them apart was"
+            " lost, or never there."
+        )
+    else:
+        status = "undetermined"
+        advice = "Whether the classes can be read off the embedding cannot be told from so few rows."
 
     def draw(axis: Axes) -> None:
         names = sorted(linear.per_class)
         axis.bar(names, [linear.per_class[name] for name in names], color="#22558f")
-        axis.axhline(linear.chance, color="black", linewidth=1, linestyle=":")
+        axis.axhline(chance, color="black", linewidth=1, linestyle=":")
         axis.set(xlabel="class", ylabel="accuracy", ylim=(0, 1.02), title="Linear probe (dotted: chance)")
 
     return Finding(
-        name="classes",
-        title="Classes",
-        measure=f"accuracy of a linear probe (chance {100 * linear.chance:.0f} %)",
+        measure=f"accuracy of a linear probe (chance {100 * chance:.0f} %)",
         value=value,
         interval=interval,
-        concern=bool(unread),
+        status=status,
         advice=advice,
-        details={"neighbours": neighbours.mean, "chance": linear.chance},
+        details={"neighbours": neighbours.mean, "chance": chance},
         draw=draw,
     )

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
+from scipy import stats
 from torch import Tensor
 
+from aninfonce._seeds import derive_seed
 from aninfonce._validation import check_count, check_matrix, check_number
+from aninfonce.diagnostics.negatives import spread_blocks
 from aninfonce.training.align import fit_metric
 
 # A fitted Λ below this says that pairs share nothing along the column; the fit may even end below zero.
@@ -24,12 +27,14 @@ class FittedConcentration:
         values: Λ̂ (d,).
         interval: lower and upper ends (d, 2).
         level: share of the intervals that would cover the Λ of this embedding, one column at a time.
+        covariance: (d, d) of Λ̂ over the bootstrap, for statements about several columns at once.
 
     """
 
     values: npt.NDArray[np.float64]
     interval: npt.NDArray[np.float64]
     level: float
+    covariance: npt.NDArray[np.float64]
 
 
 def fit_concentration(
@@ -37,6 +42,7 @@ def fit_concentration(
     positives: Tensor,
     *,
     clusters: npt.NDArray[np.intp] | None = None,
+    apart: int = 1,
     level: float = 0.95,
     replicates: int = 500,
     block: int = 256,
@@ -63,10 +69,12 @@ def fit_concentration(
         positives: of the same pairs, (N, d).
         clusters: (N,) numbers of pairs that depend on each other, such as neighbours in time; they are
             resampled together. None if all pairs are independent.
+        apart: rows from a pair to the next that may be its negative, for pairs in the order of time: some
+            multiple of the lag. 1 if their order means nothing.
         level: of the intervals.
         replicates: of the bootstrap.
-        block: pairs that are each other's negatives.
-        seed: of the resampling.
+        block: pairs that are each other's negatives, at most.
+        seed: of the blocks and the resampling.
 
     Returns:
         Λ̂ with its intervals.
@@ -82,31 +90,77 @@ def fit_concentration(
     check_count(replicates, "replicates", minimum=2)
     if not 0.0 < check_number(level, "level") < 1.0:
         raise ValueError(f"`level` must lie between 0 and 1, got {level:g}")
-    block = min(check_count(block, "block", minimum=2), n)
-    n -= n % block
-    a, p = anchors[:n].detach(), positives[:n].detach()
+    block, apart = check_count(block, "block", minimum=2), check_count(apart, "apart")
+    rows = spread_blocks(n, block, apart, seed)
+    block, taken = rows.shape[1], rows.ravel()
+    a, p = anchors[taken].detach(), positives[taken].detach()
     # The variance of the steps is what Λ would be the inverse of if pairs were drawn in flat space.
     start = (a - p).double().square().mean(dim=0).clamp_min(1e-12).reciprocal()
     matrix = fit_metric(a, p, start.to(a), diagonal=True, block=block, iterations=30).matrix
     values = matrix.diagonal().clamp_min(_SMALLEST)
 
     influence, curvature = [], torch.zeros(d, d, dtype=torch.float64)
-    for i in range(0, n, block):
-        rows, hessian = _influence(a[i : i + block].cpu().double(), p[i : i + block].cpu().double(), values)
-        influence.append(rows)
+    for i in range(0, len(taken), block):
+        found, hessian = _influence(a[i : i + block].cpu().double(), p[i : i + block].cpu().double(), values)
+        influence.append(found)
         curvature += hessian
     # A column along which nothing varies has no curvature: the smallest-norm solution leaves it alone.
     steps = -torch.cat(influence).numpy() @ np.linalg.pinv(curvature.numpy(), hermitian=True)
 
-    _, member = np.unique(np.arange(n) if clusters is None else clusters[:n], return_inverse=True)
+    return bootstrap_interval(
+        values.numpy(),
+        steps,
+        taken if clusters is None else clusters[taken],
+        level=level,
+        replicates=replicates,
+        seed=seed,
+    )
+
+
+def bootstrap_interval(
+    values: npt.NDArray[np.float64],
+    steps: npt.NDArray[np.float64],
+    clusters: npt.NDArray[np.intp],
+    *,
+    level: float,
+    replicates: int,
+    seed: int,
+    relative_error: npt.NDArray[np.float64] | None = None,
+) -> FittedConcentration:
+    """Resample clusters of pairs, each with the step by which it moves Λ̂.
+
+    Args:
+        values: Λ̂ (d,).
+        steps: (N, d) by which Λ̂ moves if a pair counts twice.
+        clusters: (N,) numbers of pairs that are resampled together.
+        level: of the intervals.
+        replicates: of the bootstrap.
+        seed: of the resampling.
+        relative_error: (d,) of a factor that Λ̂ has besides, such as a variance that was estimated elsewhere.
+
+    Returns:
+        Λ̂ with its intervals.
+
+    """
+    d = len(values)
+    _, member = np.unique(clusters, return_inverse=True)
     sums = np.zeros((member.max() + 1, d))
     np.add.at(sums, member, steps)
-    draws = np.random.default_rng(seed).multinomial(len(sums), np.full(len(sums), 1 / len(sums)), replicates)
-    centre = values.numpy()
-    moved = centre + (draws - 1.0) @ sums
+    rng = np.random.default_rng(derive_seed(seed, "bootstrap"))
+    draws = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), replicates)
+    moved = values + _few_clusters(len(sums)) * (draws - 1.0) @ sums
+    if relative_error is not None:
+        moved = moved * np.exp(relative_error * rng.standard_normal(moved.shape))
     tails = 0.5 * (1 - level), 0.5 * (1 + level)
     interval = np.quantile(moved, tails, axis=0).T.clip(min=_SMALLEST)
-    return FittedConcentration(centre, interval, level)
+    return FittedConcentration(values, interval, level, np.cov(moved.T).reshape(d, d))
+
+
+def _few_clusters(count: int) -> float:
+    """Stretch what resampled clusters find as Student's t does a normal: 1.05 for 40 of them, 1.22 for 10."""
+    if count < 2:
+        raise ValueError("`clusters` must be at least 2, got one that holds all pairs")
+    return float(stats.t.ppf(0.975, count - 1) / stats.norm.ppf(0.975) * (count / (count - 1)) ** 0.5)
 
 
 def _influence(a: Tensor, p: Tensor, concentration: Tensor) -> tuple[Tensor, Tensor]:

@@ -9,8 +9,9 @@ import numpy.typing as npt
 from scipy import stats
 from scipy.signal import find_peaks
 
-from aninfonce.diagnostics.finding import Finding
-from aninfonce.diagnostics.intervals import jackknife
+from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_judged, titled
+from aninfonce.diagnostics.intervals import Interval, jackknife_each
+from aninfonce.diagnostics.run import Run
 from aninfonce.diagnostics.sample import Sample
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ _LEVEL = 1e-3
 # Excess kurtosis beyond this is not of a normal step, nor of the sphere's curvature; a Laplace law has 3, a
 # uniform one −1.2.
 _KURTOSIS, _SKEW = 1.0, 0.5
+# Steps pass as normal if both are surely within these: clearly short of a Laplace and a uniform law.
+_NEAR_KURTOSIS, _NEAR_SKEW = (-1.0, 2.0), (-1.0, 1.0)
 # A second mode rises above the trough by this share of the highest.
 _PROMINENCE = 0.3
 
@@ -70,41 +73,40 @@ def step_form(steps: Vector) -> StepForm:
     return StepForm(kurtosis, skew, odd, np.array([_two_modes(column) for column in steps.T]))
 
 
-def conditional(sample: Sample) -> Finding | None:
+class _Shape(NamedTuple):
+    """Kurtosis or skew of the steps along one direction."""
+
+    kind: str
+    column: int
+    value: float
+    interval: Interval
+    status: Status
+    size: float
+    """How far from normal, in units of what counts as large."""
+
+
+@titled("Form of the positive conditional")
+def conditional(sample: Sample) -> Finding:
     """Test the steps from anchor to positive for normality and for two modes, along each direction of Λ̂.
 
     Args:
         sample: embedded pairs.
 
     Returns:
-        The finding, None for a constant embedding; a concern if steps along some direction are surely not
-        normal, or have two modes.
+        The finding; a concern if steps along some direction are surely not normal, and not by little, or have
+        two modes.
 
     """
     frame = sample.frame
-    if frame is None:
-        return None
-    steps = frame.z_pos - frame.z
-    steps = steps[:, steps.std(axis=0) > 1e-9]
-    if not steps.shape[1]:
-        return None
-    kurtosis, skew, odd, two = step_form(steps)
-    worst = int(np.argmax(np.where(two, np.inf, np.abs(kurtosis))))
-    column = steps[:, worst]
-    value, interval = jackknife(lambda rows: float(stats.kurtosis(column[rows])), len(column))
-    if two.any():
-        advice = (
-            f"Steps within pairs have two modes along {int(two.sum())} of {len(two)} directions: pairs of two"
-            " kinds are mixed, so train on each kind, or with EnsembleAnInfoNCE."
-        )
-    elif odd.any():
-        tails = "heavier" if value > 0 else "lighter"
-        advice = (
-            f"Steps within pairs have {tails} tails than normal ones: a similarity −|Δ|ᵖ of another power"
-            " (LpInfoNCE) may fit better."
-        )
-    else:
-        advice = "Steps within pairs look normal, as the similarity assumes."
+    steps = np.empty((0, 0)) if frame is None else frame.z_pos - frame.z
+    steps = steps[:, steps.std(axis=0) > 1e-9] if steps.size else steps
+    if not steps.size:
+        return not_judged("there is no step from an anchor to its positive")
+    form = step_form(steps)
+    shapes = _shapes(steps, form)
+    status = gravest(*(shape.status for shape in shapes))
+    worst = max((shape for shape in shapes if shape.status == status), key=lambda shape: shape.size)
+    column = steps[:, worst.column]
 
     def draw(axis: Axes) -> None:
         unit = (column - column.mean()) / column.std()
@@ -115,15 +117,63 @@ def conditional(sample: Sample) -> Finding | None:
         axis.set_title("Least normal direction (line: normal)")
 
     return Finding(
-        name="conditional",
-        title="Form of the positive conditional",
-        measure="excess kurtosis of the least normal direction (0 if normal)",
-        value=value,
-        interval=interval,
-        concern=bool(odd.any() or two.any()),
-        advice=advice,
-        details={"kurtosis": kurtosis.tolist(), "skew": skew.tolist(), "two_modes": two.tolist()},
+        measure=f"{worst.kind} of the least normal direction (0 if normal)",
+        value=worst.value,
+        interval=worst.interval,
+        status=status,
+        advice=_advice(worst, form, sample.run),
+        details={
+            "kurtosis": form.kurtosis.tolist(),
+            "skew": form.skew.tolist(),
+            "two_modes": form.two_modes.tolist(),
+        },
         draw=draw,
+    )
+
+
+def _shapes(steps: Vector, form: StepForm) -> list[_Shape]:
+    """Judge kurtosis and skew of each direction."""
+    d = steps.shape[1]
+    values, intervals = jackknife_each(
+        lambda rows: np.concatenate([stats.kurtosis(steps[rows]), stats.skew(steps[rows])]), len(steps)
+    )
+    shapes = []
+    for index, (value, (low, high)) in enumerate(zip(values.tolist(), intervals.tolist(), strict=True)):
+        column = index % d
+        kind, large, near = (
+            ("excess kurtosis", _KURTOSIS, _NEAR_KURTOSIS) if index < d else ("skew", _SKEW, _NEAR_SKEW)
+        )
+        size = abs(value) / large
+        status = gravest(judge((low, high), near[1], bad="above"), judge((low, high), near[0], bad="below"))
+        if form.odd[column] and size > 1 and (low > 0 or high < 0):
+            status = "concern"
+        if form.two_modes[column] and index < d:
+            status, size = "concern", np.inf
+        shapes.append(_Shape(kind, column, value, (low, high), status, size))
+    return shapes
+
+
+def _advice(worst: _Shape, form: StepForm, run: Run) -> str:
+    if form.two_modes.any():
+        remedy = "" if run.ensemble else ", or with EnsembleAnInfoNCE"
+        return (
+            f"Steps within pairs have two modes along {int(form.two_modes.sum())} of {len(form.odd)}"
+            f" directions: pairs of two kinds are mixed, so train on each kind{remedy}."
+        )
+    if worst.status == "undetermined":
+        return "Whether steps within pairs are normal cannot be told from these pairs: look at more."
+    if worst.status == "fine":
+        return "Steps within pairs look about normal, as the similarity assumes."
+    if worst.kind == "skew":
+        return (
+            "Steps within pairs lean to one side: see whether the two of a pair are drawn alike, or drift"
+            " from the first to the second."
+        )
+    tails = "heavier" if worst.value > 0 else "lighter"
+    power = "than this run's" if run.power else "(LpInfoNCE)"
+    return (
+        f"Steps within pairs have {tails} tails than normal ones: a similarity −|Δ|ᵖ of another power {power}"
+        " may fit better."
     )
 
 

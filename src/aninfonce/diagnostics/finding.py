@@ -1,14 +1,24 @@
-"""What the audit says about one question."""
+"""What the audit says about one question, and how a verdict follows from an interval."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal
+
+from aninfonce.diagnostics.intervals import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from aninfonce.diagnostics.sample import Sample
+
+Status = Literal["fine", "concern", "undetermined", "not judged"]
+
+_GRAVITY: tuple[Status, ...] = ("not judged", "fine", "undetermined", "concern")
 
 
 @dataclass(frozen=True)
@@ -16,27 +26,49 @@ class Finding:
     """A number, how well it is known, and what to do about it.
 
     Attributes:
-        name: short, for code and links.
-        title: for readers.
         measure: what the number is, in a few words.
-        value: the number.
-        interval: 95 % interval of it.
-        concern: whether something is wrong, or lost.
+        value: the number; None if it has no value, such as a ratio to something that may be 0.
+        interval: 95 % interval of it, with an infinite upper end if nothing bounds it; None if not judged.
+        status: "fine" or "concern" if the whole interval says so, "undetermined" if it allows for both, "not
+            judged" if the question makes no sense here.
         advice: one sentence.
         details: further numbers, as JSON types.
-        draw: paints the plot on an axis.
+        draw: paints the plot on an axis; None if there is nothing to paint.
+        name: short, for code and links.
+        title: for readers.
 
     """
 
-    name: str
-    title: str
     measure: str
-    value: float
-    interval: tuple[float, float]
-    concern: bool
+    value: float | None
+    interval: Interval | None
+    status: Status
     advice: str
     details: dict[str, Any] = field(default_factory=dict)
-    draw: Callable[[Axes], None] = field(default=lambda axis: None, repr=False, compare=False)
+    draw: Callable[[Axes], None] | None = field(default=None, repr=False, compare=False)
+    name: str = ""
+    title: str = ""
+
+    @property
+    def concern(self) -> bool:
+        """Whether something is surely wrong, or lost."""
+        return self.status == "concern"
+
+    def __str__(self) -> str:
+        """Write it in one line: a mark, the number and the sentence."""
+        mark = {"concern": "!", "undetermined": "?", "not judged": "-", "fine": " "}[self.status]
+        number = f"{self.number}. " if self.number else ""
+        return f"{mark} {self.title}: {number}{self.advice}"
+
+    @property
+    def number(self) -> str:
+        """The number with its interval, and what it is; empty if there is none."""
+        if self.interval is None:
+            return ""
+        low, high = self.interval
+        if self.value is None or math.isinf(high):
+            return f"at least {low:.3g} {self.measure}"
+        return f"{self.value:.3g} [{low:.3g}, {high:.3g}] {self.measure}"
 
     def figure(self) -> Figure:
         """Draw the plot."""
@@ -44,11 +76,106 @@ class Finding:
 
         figure = Figure(figsize=(6.4, 3.4), layout="constrained")
         axis = figure.subplots()
-        self.draw(axis)
+        if self.draw is not None:
+            self.draw(axis)
         axis.spines[["top", "right"]].set_visible(False)
         return figure
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the plot, as JSON types."""
-        names = ("name", "title", "measure", "value", "interval", "concern", "advice", "details")
-        return {name: getattr(self, name) for name in names}
+        """Everything but the plot, as JSON types; an end that nothing bounds is None."""
+        names = ("name", "title", "measure", "value", "interval", "status", "concern", "advice", "details")
+        row = {name: getattr(self, name) for name in names}
+        if self.interval is not None:
+            row["interval"] = [end if math.isfinite(end) else None for end in self.interval]
+        return row
+
+
+def judge(interval: Interval, limit: float, *, bad: Literal["above", "below"]) -> Status:
+    """Give the verdict that a whole interval supports.
+
+    Example:
+        >>> judge((1.6, 2.0), 1.5, bad="above"), judge((1.1, 1.4), 1.5, bad="above")
+        ('concern', 'fine')
+        >>> judge((1.1, 2.0), 1.5, bad="above")
+        'undetermined'
+
+    Args:
+        interval: of the number.
+        limit: between good and bad.
+        bad: the side of the limit that asks for attention.
+
+    Returns:
+        "undetermined" if the limit is inside.
+
+    """
+    low, high = interval if bad == "above" else (-interval[1], -interval[0])
+    limit = limit if bad == "above" else -limit
+    if low > limit:
+        return "concern"
+    return "fine" if high <= limit else "undetermined"
+
+
+def gravest(*statuses: Status) -> Status:
+    """Give the verdict on several at once: one concern is enough, and "fine" takes all of them.
+
+    Example:
+        >>> gravest("fine", "undetermined"), gravest("fine", "concern", "undetermined")
+        ('undetermined', 'concern')
+
+    """
+    return max(statuses, key=_GRAVITY.index)
+
+
+Look = Callable[["Sample"], Finding | None]
+
+
+def titled(title: str, *, needs: str | None = None) -> Callable[[Callable[[Sample], Finding]], Look]:
+    """Make a question of the audit out of a function: its name, its title, and when it is not asked.
+
+    Nothing can be said about an embedding that is constant, whatever the numbers come to: no question but
+    that of the collapse is asked then.
+
+    Args:
+        title: for readers.
+        needs: attribute of the sample without which there is no such finding.
+
+    Returns:
+        A decorator of functions from a sample to a finding.
+
+    """
+
+    def decorate(look: Callable[[Sample], Finding]) -> Look:
+        @wraps(look)
+        def ask(sample: Sample) -> Finding | None:
+            if needs is not None and getattr(sample, needs) is None:
+                return None
+            if sample.constant and look.__name__ != "collapse":
+                found = not_judged("the embedding is constant, so mend the collapse first")
+            else:
+                found = look(sample)
+            return replace(found, name=look.__name__, title=title)
+
+        return ask
+
+    return decorate
+
+
+def not_judged(why: str, **rest: Any) -> Finding:
+    """Say why a question makes no sense here; `rest` may hold numbers and a plot all the same."""
+    return Finding(
+        **{
+            "measure": "",
+            "value": None,
+            "interval": None,
+            "status": "not judged",
+            "advice": f"Not judged: {why}.",
+            **rest,
+        }
+    )
+
+
+def whole_ticks(axis: Axes) -> None:
+    """Allow only whole numbers as ticks of the x axis, where it counts directions or latents."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -59,7 +59,7 @@ def fit_frame(z: Matrix, z_pos: Matrix, *, seed: int = 0) -> Frame | None:
     a, p = z @ basis, z_pos @ basis
     start = 1.0 / np.maximum(((a - p) ** 2).mean(axis=0), 1e-9)
     halves = [torch.from_numpy(part[half::2].copy()) for half in (0, 1) for part in (a, p)]
-    block = min(_BLOCK, len(halves[0]))
+    block = even_block(min(len(half) for half in halves), _BLOCK)
     full = fit_metric(halves[0], halves[1], torch.from_numpy(start), block=block, iterations=30)
     _, axes = torch.linalg.eigh(full.matrix)
     turned, turned_pos = halves[2] @ axes, halves[3] @ axes
@@ -69,3 +69,14 @@ def fit_frame(z: Matrix, z_pos: Matrix, *, seed: int = 0) -> Frame | None:
         concentration=fit_concentration(turned, turned_pos, block=block, seed=seed),
         kept=float(values[order].sum() / values.clip(min=0.0).sum()),
     )
+
+
+def even_block(n: int, most: int) -> int:
+    """Size of blocks that n rows are cut into, so that hardly a row is left over.
+
+    Example:
+        >>> even_block(1000, 256), even_block(100, 256)
+        (250, 100)
+
+    """
+    return n // -(-n // most)

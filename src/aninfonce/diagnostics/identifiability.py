@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from aninfonce.diagnostics.finding import Finding
-from aninfonce.diagnostics.intervals import jackknife
+from aninfonce.diagnostics.finding import Finding, gravest, judge, titled, whole_ticks
+from aninfonce.diagnostics.intervals import jackknife_each
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.metrics import linear_r2, mean_correlation_coefficient
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 _LOST = 0.9
 
 
-def identifiability(sample: Sample) -> Finding | None:
+@titled("Identifiability", needs="latents")
+def identifiability(sample: Sample) -> Finding:
     """R² of a linear readout of each latent, on held-out rows, and the mean correlation coefficient.
 
     Args:
@@ -28,36 +30,43 @@ def identifiability(sample: Sample) -> Finding | None:
 
     """
     latents, z = sample.latents, sample.z
-    if latents is None:
-        return None
-    scores = linear_r2(latents, z)
-    per_latent = np.array(scores.per_dimension)
-    worst = int(per_latent.argmin())
-    value, interval = jackknife(lambda rows: linear_r2(latents[rows], z[rows]).mean, len(z))
-    _, (_, high) = jackknife(lambda rows: linear_r2(latents[rows], z[rows]).per_dimension[worst], len(z))
-    lost = np.flatnonzero(per_latent < _LOST) if high < _LOST else np.array([], dtype=int)
-    advice = (
-        f"Latents {lost.tolist()} are not, or not linearly, in the embedding: see which vary most within"
-        " pairs, and train with AnInfoNCE."
-        if len(lost)
-        else "A linear readout recovers every latent."
-    )
+    assert latents is not None
+
+    def scores(rows: npt.NDArray[np.intp]) -> list[float]:
+        found = linear_r2(latents[rows], z[rows])
+        return [found.mean, *found.per_dimension]
+
+    values, intervals = jackknife_each(scores, len(z))
+    per_latent = values[1:]
+    verdicts = [judge((low, high), _LOST, bad="below") for low, high in intervals[1:].tolist()]
+    status = gravest(*verdicts)
+    named = ", ".join(str(index) for index, verdict in enumerate(verdicts) if verdict == status)
+    if status == "concern":
+        advice = (
+            f"Latents [{named}] are not, or not linearly, in the embedding: see which vary most within pairs,"
+            f" and {sample.run.keep_more}."
+        )
+    elif status == "undetermined":
+        advice = f"Whether a linear readout recovers latents [{named}] cannot be told from these pairs."
+    else:
+        advice = "A linear readout recovers every latent."
 
     def draw(axis: Axes) -> None:
         axis.bar(np.arange(len(per_latent)), per_latent.clip(min=0), color="#22558f")
         axis.axhline(1.0, color="black", linewidth=1, linestyle=":")
         axis.set(xlabel="latent", ylabel="R²", ylim=(0, 1.05), title="Linear readout of each latent")
+        whole_ticks(axis)
 
+    low, high = intervals[0].tolist()
     return Finding(
-        name="identifiability",
-        title="Identifiability",
         measure="mean R² of the latents, held out",
-        value=value,
-        interval=interval,
-        concern=bool(len(lost)),
+        value=float(values[0]),
+        interval=(low, high),
+        status=status,
         advice=advice,
         details={
             "r2": per_latent.tolist(),
+            "r2_interval": intervals[1:].tolist(),
             "mean_correlation_coefficient": mean_correlation_coefficient(latents, z).mean,
         },
         draw=draw,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from aninfonce.diagnostics.finding import Finding
-from aninfonce.diagnostics.intervals import proportion
+from aninfonce.diagnostics.finding import Finding, gravest, judge, titled
+from aninfonce.diagnostics.intervals import jackknife, proportion
 from aninfonce.diagnostics.sample import Sample
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ _NEGATIVES = 199
 _TOO_LITTLE, _TOO_MUCH = 0.02, 0.4
 
 
+@titled("Augmentation overlap")
 def overlap(sample: Sample) -> Finding:
     """Share of observations that have a negative nearer than their positive, among 199.
 
@@ -31,29 +32,40 @@ def overlap(sample: Sample) -> Finding:
     """
     z, z_pos = sample.scaled
     block = _NEGATIVES + 1
-    positive, nearest, negatives, beaten = [], [], [], 0.0
+    positive, nearest, negatives, nearer = [], [], [], []
     for start in range(0, len(z) - block + 1, block):
         a, p = z[start : start + block], z_pos[start : start + block]
         distance = cdist(a, a)
-        own = np.linalg.norm(a - p, axis=1)
-        beaten += float((distance < own[:, None]).sum() - (own > 0).sum()) / (block * _NEGATIVES)
         negatives.append(distance[np.triu_indices(block, 1)])
         np.fill_diagonal(distance, np.inf)
+        own = np.linalg.norm(a - p, axis=1)
         positive.append(own)
         nearest.append(distance.min(axis=1))
-    pairs, closest = np.concatenate(positive), np.concatenate(nearest)
+        nearer.append((distance < own[:, None]).sum(axis=1) / _NEGATIVES)
+    pairs, closest, beaten = (np.concatenate(parts) for parts in (positive, nearest, nearer))
     value, interval = proportion(int((closest < pairs).sum()), len(pairs))
     # Chance that one random negative is nearer than the positive: ½ if pairs are broken.
-    error = beaten / len(positive)
-    never, nothing = interval[1] < _TOO_LITTLE, error > _TOO_MUCH
-    if never:
+    error, error_interval = jackknife(lambda rows: float(beaten[rows].mean()), len(beaten))
+    never = judge(interval, _TOO_LITTLE, bad="below")
+    nothing = judge(error_interval, _TOO_MUCH, bad="above")
+    if never == "concern":
         advice = (
             "Positives of different observations never meet, so that nothing ties the observations to each"
             " other: use stronger augmentations, or a longer lag."
         )
-    elif nothing:
+    elif nothing == "concern":
         advice = (
             "A positive is hardly nearer than any other observation: see whether the pairs are paired right."
+        )
+    elif never == "undetermined":
+        advice = (
+            "Whether positives of different observations ever meet cannot be told from these pairs: look at"
+            " more."
+        )
+    elif nothing == "undetermined":
+        advice = (
+            "Whether a positive is nearer than other observations cannot be told from these pairs: look at"
+            " more."
         )
     else:
         advice = "Pairs are told apart, and still overlap with their neighbours."
@@ -67,13 +79,11 @@ def overlap(sample: Sample) -> Finding:
         axis.legend(frameon=False)
 
     return Finding(
-        name="overlap",
-        title="Augmentation overlap",
         measure=f"share with one of {_NEGATIVES} negatives nearer than the positive",
         value=value,
         interval=interval,
-        concern=bool(never or nothing),
+        status=gravest(never, nothing),
         advice=advice,
-        details={"one_negative_nearer": error},
+        details={"one_negative_nearer": error, "one_negative_nearer_interval": list(error_interval)},
         draw=draw,
     )

@@ -11,6 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from aninfonce.diagnostics.intervals import Interval, proportion
+
 Matrix = npt.NDArray[np.float64]
 
 # Directions that the probe looks at; with more, it would learn rows by heart.
@@ -31,17 +33,17 @@ class Probe:
     second: npt.NDArray[np.bool_]
 
     @property
-    def hits(self) -> int:
-        """Right answers."""
-        return int(((self.scores > 0.5) == self.second).sum())
+    def right(self) -> npt.NDArray[np.bool_]:
+        """(M,) whether the answer was right."""
+        return np.equal(self.scores > 0.5, self.second)
 
     @property
-    def trials(self) -> int:
-        """All answers."""
-        return len(self.second)
+    def accuracy(self) -> tuple[float, Interval]:
+        """Share of right answers, and its interval."""
+        return proportion(int(self.right.sum()), len(self.right))
 
 
-def probe_two(first: Matrix, second: Matrix, *, seed: int = 0) -> Probe:
+def probe_two(first: Matrix, second: Matrix, rng: np.random.Generator) -> Probe:
     """Learn on half of the rows which version a row is in, and answer for the other half.
 
     Every row is shown in one version only, so that its twin cannot give the answer away. The probe is
@@ -51,23 +53,23 @@ def probe_two(first: Matrix, second: Matrix, *, seed: int = 0) -> Probe:
     Args:
         first: (N, d).
         second: (N, d), the same rows changed.
-        seed: decides which version is shown.
+        rng: decides which version is shown, so that two probes with equal generators are asked the same.
 
     Returns:
         The held-out answers.
 
     """
-    changed = np.random.default_rng(seed).random(len(first)) < 0.5
+    changed = rng.random(len(first)) < 0.5
     shown = np.where(changed[:, None], second, first)
     half = len(shown) // 2
     directions = min(_MOST_DIRECTIONS, shown.shape[1], half)
     model = make_pipeline(
-        PCA(directions, random_state=seed),
+        PCA(directions, random_state=int(rng.integers(2**31))),
         StandardScaler(),
         FunctionTransformer(_with_squares),
         LogisticRegression(C=0.1, max_iter=1000),
     )
-    # A constant embedding has no variance to share out.
+    # Rows that are all equal have no variance to share out.
     with np.errstate(invalid="ignore", divide="ignore"):
         model.fit(shown[:half], changed[:half])
         return Probe(model.predict_proba(shown[half:])[:, 1], changed[half:])

@@ -2,48 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aninfonce.diagnostics.finding import Finding
-from aninfonce.diagnostics.intervals import proportion
+from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_judged, titled
+from aninfonce.diagnostics.intervals import share_lost
 from aninfonce.diagnostics.probe import probe_two
 from aninfonce.diagnostics.sample import Sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Share of what the data show that may be lost.
+_LOST = 0.5
 
-def readout(sample: Sample) -> Finding | None:
-    """Accuracy of reading off the embedding whether each augmentation was applied; chance is 50 %.
+
+@titled("Readout per augmentation", needs="augmented")
+def readout(sample: Sample) -> Finding:
+    """Share of what the data show of each augmentation that the embedding lost.
+
+    Two probes tell whether it was applied, one from the data and one from the embedding, on the same rows. By
+    what share of its accuracy above chance (50 %) does the second fall short of the first?
 
     Args:
         sample: embedded pairs with augmentations.
 
     Returns:
-        The finding, about the augmentation that is read worst, and None without augmentations; a concern if
-        some augmentation cannot be read at all, though it can be in the observations.
+        The finding, about the augmentation of which most is lost, and None without augmentations; a concern
+        if surely more than half of one is lost. An augmentation that does not show in the data is not judged.
 
     """
-    if not sample.augmented:
-        return None
-    rows: dict[str, dict[str, float]] = {}
+    assert sample.augmented is not None
+    assert sample.changed is not None
+    rows: dict[str, dict[str, Any]] = {}
     for name, changed in sample.augmented.items():
-        kept = probe_two(sample.z, changed, seed=sample.seed)
-        before = probe_two(_flat(sample.x), _flat(sample.changed[name]), seed=sample.seed)
-        value, (low, high) = proportion(kept.hits, kept.trials)
-        observed, (observed_low, _) = proportion(before.hits, before.trials)
-        unread = float(low <= 0.5 < observed_low)
-        rows[name] = {"accuracy": value, "low": low, "high": high, "in_x": observed, "lost": unread}
-    worst = min(rows, key=lambda name: rows[name]["accuracy"])
-    lost = [name for name, row in rows.items() if row["lost"]]
-    advice = (
-        f"The embedding no longer tells whether {', '.join(lost)} was applied: if a later task depends on it,"
-        " augment less there, or keep it with AnInfoNCE."
-        if lost
-        else "Every augmentation that shows in the data can still be read off the embedding."
-    )
+        kept = probe_two(sample.z, changed, sample.rng("readout", name))
+        before = probe_two(_flat(sample.x), _flat(sample.changed[name]), sample.rng("readout", name))
+        value, (low, high) = kept.accuracy
+        share, interval = share_lost(before.right, kept.right)
+        shows = np.isfinite(share)
+        status = judge(interval, _LOST, bad="above") if shows else "not judged"
+        rows[name] = {
+            "accuracy": value,
+            "low": low,
+            "high": high,
+            "in_x": before.accuracy[0],
+            "share_lost": share if shows else None,
+            "share_interval": list(interval) if shows else None,
+            "status": status,
+            "lost": status == "concern",
+        }
 
     def draw(axis: Axes) -> None:
         names = list(rows)
@@ -57,17 +66,37 @@ def readout(sample: Sample) -> Finding | None:
         axis.set(xlabel="accuracy (dotted: chance)", xlim=(0.4, 1.02), title="Was it applied?")
         axis.legend(frameon=False)
 
+    shown = [name for name, row in rows.items() if row["share_lost"] is not None]
+    if not shown:
+        why = f"the data do not show whether {', '.join(rows)} was applied, so that nothing could be lost"
+        return not_judged(why, details=rows, draw=draw)
+    status = gravest(*(rows[name]["status"] for name in shown))
+    # The one that is known best may be another than the one that is read worst.
+    of_status = [name for name in shown if rows[name]["status"] == status]
+    worst = max(of_status, key=lambda name: rows[name]["share_lost"])
     return Finding(
-        name="readout",
-        title="Readout per augmentation",
-        measure=f"accuracy for {worst} (chance 50 %)",
-        value=rows[worst]["accuracy"],
-        interval=(rows[worst]["low"], rows[worst]["high"]),
-        concern=bool(lost),
-        advice=advice,
+        measure=f"of the data's accuracy for {worst} above chance is lost",
+        value=rows[worst]["share_lost"],
+        interval=tuple(rows[worst]["share_interval"]),
+        status=status,
+        advice=_advice(sample, status, ", ".join(of_status)),
         details=rows,
         draw=draw,
     )
+
+
+def _advice(sample: Sample, status: Status, names: str) -> str:
+    if status == "concern":
+        return (
+            f"The embedding lost most of what the data show of whether {names} was applied: if a later task"
+            f" depends on it, augment less there, or {sample.run.keep_more}."
+        )
+    if status == "undetermined":
+        return (
+            f"Whether most of what the data show of {names} was lost cannot be told from these pairs: look at"
+            " more."
+        )
+    return "The embedding keeps at least half of what the data show of every augmentation."
 
 
 def _flat(x: object) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

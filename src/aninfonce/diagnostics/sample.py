@@ -12,9 +12,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from aninfonce._seeds import derive_seed, stream
 from aninfonce._validation import check_count, describe
 from aninfonce.diagnostics.frame import Frame, fit_frame
+from aninfonce.diagnostics.intervals import Interval, jackknife
+from aninfonce.diagnostics.run import Run, run_of
+from aninfonce.metrics import rankme
 from aninfonce.processes import DataGeneratingProcess, PairBatch
+from aninfonce.training import Fitted
 
 Matrix = npt.NDArray[np.float64]
 Rows = Any  # an array or tensor whose first axis counts observations
@@ -24,6 +29,8 @@ _FEWEST = 200
 _CHUNK = 1024
 # Lengths that differ by no more than this share of their mean count as equal.
 _SAME_LENGTH = 1e-3
+# An embedding that spreads by no more than this share of its length is constant, but for rounding.
+_CONSTANT = 1e-4
 
 
 @dataclass(frozen=True)
@@ -35,10 +42,11 @@ class Sample:
         x_pos: their positives (N, ...).
         z: embeddings (N, d) of the observations.
         z_pos: of the positives.
-        augmented: embeddings (N, d) of each augmentation of `x`.
+        augmented: embeddings (N, d) of each augmentation of `x`, if there are any.
         changed: those augmentations themselves, (N, ...).
         latents: (N, k), if known.
         labels: (N,), if known.
+        run: how the encoder was trained.
         seed: of all that is random.
 
     """
@@ -47,10 +55,11 @@ class Sample:
     x_pos: Rows
     z: Matrix
     z_pos: Matrix
-    augmented: dict[str, Matrix] = field(default_factory=dict)
-    changed: dict[str, Rows] = field(default_factory=dict)
+    augmented: dict[str, Matrix] | None = None
+    changed: dict[str, Rows] | None = None
     latents: Matrix | None = None
     labels: npt.NDArray[Any] | None = None
+    run: Run = field(default_factory=Run)
     seed: int = 0
 
     def __len__(self) -> int:
@@ -60,6 +69,24 @@ class Sample:
     def dim(self) -> int:
         """Columns of the embedding."""
         return int(self.z.shape[1])
+
+    def rng(self, *purpose: str) -> np.random.Generator:
+        """Open the random numbers of a purpose."""
+        return np.random.default_rng(derive_seed(self.seed, "audit", *purpose))
+
+    @cached_property
+    def constant(self) -> bool:
+        """Whether all embeddings are one point."""
+        spread = np.sqrt(self.z.var(axis=0).sum())
+        return bool(spread <= _CONSTANT * np.sqrt((self.z**2).sum(axis=1).mean()))
+
+    @cached_property
+    def rank(self) -> tuple[float, Interval]:
+        """Effective number of dimensions (RankMe of the centred embedding), with its interval."""
+        z = self.z
+        if self.constant:
+            return 0.0, (0.0, 0.0)
+        return jackknife(lambda rows: rankme(z[rows] - z[rows].mean(axis=0)), len(z))
 
     @cached_property
     def spherical(self) -> bool:
@@ -77,7 +104,7 @@ class Sample:
     @cached_property
     def frame(self) -> Frame | None:
         """The axes along which pairs vary independently, and Λ̂ there; None for a constant embedding."""
-        return fit_frame(*self.scaled, seed=self.seed)
+        return fit_frame(*self.scaled, seed=derive_seed(self.seed, "audit", "concentration"))
 
 
 def make_sample(
@@ -92,10 +119,10 @@ def make_sample(
 ) -> Sample:
     """Draw pairs from what was given and embed them; `audit` explains the arguments."""
     check_count(max_pairs, "max_pairs", minimum=_FEWEST)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(derive_seed(seed, "audit", "rows"))
     named = dict(augmentations or {})
     if isinstance(data, DataGeneratingProcess):
-        data = data.sample(max_pairs, torch.Generator().manual_seed(seed))
+        data = data.sample(max_pairs, stream(seed, "audit", "pairs"))
     elif callable(data):
         data = data()
     if isinstance(data, PairBatch):
@@ -110,6 +137,11 @@ def make_sample(
             "`data` must be pairs (x, x_pos), observations together with `augmentations`, a process, or a"
             f" callable that gives one of these, got {describe(data)}"
         )
+    embed = as_embedding(encoder, like=x)
+    names, names_pos = (list(getattr(part, "columns", ())) for part in (x, x_pos))
+    if names and names_pos and names != names_pos:
+        raise ValueError(f"`data` must have the same columns in x and x_pos, got {names} and {names_pos}")
+    x, x_pos = _plain(x, "data"), None if x_pos is None else _plain(x_pos, "data")
     if len(x) < _FEWEST or (x_pos is not None and x_pos.shape != x.shape):
         raise ValueError(
             f"`data` must hold at least {_FEWEST} pairs of one shape, got"
@@ -123,24 +155,42 @@ def make_sample(
     x = x[rows]
     changed = {name: _checked(f(x), x, f"augmentations[{name!r}]") for name, f in named.items()}
     x_pos = _one_of_each(list(changed.values()), rng) if x_pos is None else x_pos[rows]
-    embed = as_embedding(encoder)
     return Sample(
         x=x,
         x_pos=x_pos,
         z=embed(x),
         z_pos=embed(x_pos),
-        augmented={name: embed(values) for name, values in changed.items()},
-        changed=changed,
+        augmented={name: embed(values) for name, values in changed.items()} or None,
+        changed=changed or None,
         latents=None if latents is None else np.asarray(latents, dtype=np.float64)[rows],
         labels=None if labels is None else np.asarray(labels)[rows],
+        run=run_of(encoder),
         seed=seed,
     )
 
 
-def as_embedding(encoder: Any) -> Callable[[Rows], Matrix]:
-    """Make a function from observations to a float64 matrix of anything that embeds."""
-    if hasattr(encoder, "transform"):
+def as_embedding(encoder: Any, like: Rows = None) -> Callable[[Rows], Matrix]:
+    """Make a function from observations to a float64 matrix of anything that embeds.
+
+    Args:
+        encoder: as in `audit`.
+        like: what the observations came in; an estimator that was fitted on a frame is given frames with the
+            columns of this one, and so checks their names.
+
+    Returns:
+        The function.
+
+    """
+    apply: Callable[[Rows], Any]
+    if isinstance(encoder, Fitted):
+        apply = _module(encoder.encoder)
+    elif hasattr(encoder, "transform"):
         apply = encoder.transform
+        if hasattr(encoder, "feature_names_in_") and hasattr(like, "iloc"):
+
+            def apply(rows: Rows) -> Any:
+                return encoder.transform(type(like)(rows, columns=like.columns))
+
     elif isinstance(encoder, nn.Module):
         apply = _module(encoder)
     elif callable(encoder):
@@ -153,6 +203,17 @@ def as_embedding(encoder: Any) -> Callable[[Rows], Matrix]:
         return np.concatenate(parts)
 
     return embed
+
+
+def _plain(rows: Any, name: str) -> Rows:
+    """Turn frames into arrays, and leave arrays and tensors as they are."""
+    if isinstance(rows, Tensor):
+        return rows
+    # A frame's own memory is often not to be written to, which torch warns of.
+    array = rows if isinstance(rows, np.ndarray) else np.array(rows)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"`{name}` must hold numbers, got {array.dtype}")
+    return array
 
 
 def _module(encoder: nn.Module) -> Callable[[Rows], Tensor]:
@@ -179,10 +240,10 @@ def _matrix(value: Any, rows: int) -> Matrix:
     return array.astype(np.float64)
 
 
-def _checked(changed: Rows, x: Rows, name: str) -> Rows:
+def _checked(changed: Any, x: Rows, name: str) -> Rows:
     if getattr(changed, "shape", None) != x.shape:
         raise ValueError(f"`{name}` must keep the shape {tuple(x.shape)}, got {describe(changed)}")
-    return changed
+    return _plain(changed, name)
 
 
 def _one_of_each(versions: list[Rows], rng: np.random.Generator) -> Rows:

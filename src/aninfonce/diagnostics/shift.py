@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aninfonce.diagnostics.finding import Finding
-from aninfonce.diagnostics.intervals import proportion
+from aninfonce.diagnostics.finding import Finding, judge, titled
 from aninfonce.diagnostics.probe import probe_two
 from aninfonce.diagnostics.sample import Sample
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 _SHIFTED = 0.55
 
 
+@titled("Domain shift")
 def shift(sample: Sample) -> Finding:
     """Accuracy of a classifier that tells embeddings of observations from those of their positives.
 
@@ -30,15 +30,17 @@ def shift(sample: Sample) -> Finding:
         Lopez-Paz and Oquab, "Revisiting classifier two-sample tests" (2017).
 
     """
-    result = probe_two(*sample.scaled, seed=sample.seed)
-    value, interval = proportion(result.hits, result.trials)
-    shifted = interval[0] > _SHIFTED
-    advice = (
-        "Augmented data look different from plain data: an encoder that is trained on the one and used on the"
-        " other meets inputs it does not know, so augment less, or keep plain views among the pairs."
-        if shifted
-        else "Augmented and plain data are distributed alike."
-    )
+    result = probe_two(*sample.scaled, sample.rng("shift"))
+    value, interval = result.accuracy
+    status = judge(interval, _SHIFTED, bad="above")
+    advice = {
+        "concern": "Augmented data look different from plain data: an encoder that is trained on the one and"
+        " used on the other meets inputs it does not know, so augment less, or keep plain views among the"
+        " pairs.",
+        "undetermined": "Whether augmented data look different from plain data cannot be told from these"
+        " pairs: look at more.",
+        "fine": "Augmented and plain data are distributed about alike.",
+    }[status]
 
     def draw(axis: Axes) -> None:
         bins = np.linspace(0, 1, 41).tolist()
@@ -48,12 +50,10 @@ def shift(sample: Sample) -> Finding:
         axis.legend(frameon=False)
 
     return Finding(
-        name="shift",
-        title="Domain shift",
         measure="accuracy of telling augmented from plain (chance 50 %)",
         value=value,
         interval=interval,
-        concern=shifted,
+        status=status,
         advice=advice,
         draw=draw,
     )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aninfonce.diagnostics.finding import Finding
+from aninfonce.diagnostics.finding import Finding, Status, judge, not_judged, titled, whole_ticks
+from aninfonce.diagnostics.ratio import Spread, spread_of
 from aninfonce.diagnostics.sample import Sample
 
 if TYPE_CHECKING:
@@ -14,54 +15,80 @@ if TYPE_CHECKING:
 
 # Directions whose Λ differ by more than this factor, for certain, are not of one kind.
 _RATIO = 1.5
-_TINY = 1e-3
+# A direction narrower than this share of the widest is not in use: its Λ says how narrow it is.
+_IN_USE = 0.1
 
 
-def spectrum(sample: Sample) -> Finding | None:
+@titled("Content and style")
+def spectrum(sample: Sample) -> Finding:
     """Λ̂ on the frozen embedding, from the direction that varies most to the one that varies least.
 
     Args:
         sample: embedded pairs.
 
     Returns:
-        The finding, None for a constant embedding; a concern if the directions surely differ in Λ.
+        The finding; a concern if the directions surely differ in Λ, and the encoder is not known to be
+        trained with a loss that allows for it.
 
     """
     frame = sample.frame
     if frame is None:
-        return None
+        return not_judged("no direction of the embedding varies")
     fit = frame.concentration
     order = np.argsort(fit.values)
-    values, (low, high) = fit.values[order], fit.interval[order].T
-    ratio = float(values[-1] / max(values[0], _TINY))
-    interval = (float(low[-1] / max(high[0], _TINY)), float(high[-1] / max(low[0], _TINY)))
-    unequal = interval[0] > _RATIO
-    style = int((high < low[-1] / _RATIO).sum())
-    advice = (
-        f"{style} of {len(values)} directions vary more within pairs than the steadiest one: a similarity"
-        " that treats all alike, such as the cosine, tends to lose them, so train with AnInfoNCE."
-        if unequal
-        else "All directions vary about equally within pairs: an isotropic similarity fits."
-    )
+    width = frame.z.std(axis=0)[order]
+    used = order[width >= _IN_USE * width.max()]
+    values, (low, high) = fit.values[used], fit.interval[used].T
 
     def draw(axis: Axes) -> None:
         place = np.arange(1, len(values) + 1)
-        axis.errorbar(place, values, [values - low, high - values], fmt="o", color="#22558f", capsize=3)
+        ends = [values - low, high - values]
+        axis.errorbar(place, values, np.maximum(ends, 0.0), fmt="o", color="#22558f", capsize=3)
         axis.set(xlabel="direction, style to content", ylabel=r"$\hat\Lambda$", yscale="log")
         axis.set_title("Content–style spectrum")
+        whole_ticks(axis)
 
+    details = {
+        "concentration": values.tolist(),
+        "interval": fit.interval[used].tolist(),
+        "variance_kept": frame.kept,
+    }
+    if len(used) < 2:
+        return not_judged("only one direction of the embedding is in use", details=details, draw=draw)
+    spread = spread_of(values, fit.covariance[np.ix_(used, used)], sample.rng("spectrum"))
+    status = judge(spread.interval, _RATIO, bad="above")
+    style = int((spread.lower.max(axis=0) > _RATIO).sum())
+    if status == "concern" and sample.run.anisotropic:
+        # Not what the loss assumes against, but what it is made for.
+        status = "fine"
     return Finding(
-        name="spectrum",
-        title="Content and style",
         measure="largest Λ̂ over smallest",
-        value=ratio,
-        interval=interval,
-        concern=unequal,
-        advice=advice,
-        details={
-            "concentration": values.tolist(),
-            "interval": fit.interval[order].tolist(),
-            "variance_kept": frame.kept,
-        },
+        value=spread.value,
+        interval=spread.interval,
+        status=status,
+        advice=_advice(sample, spread, status, style),
+        details={**details, "style": style, "no_better_than_chance": int(spread.zero.sum())},
         draw=draw,
     )
+
+
+def _advice(sample: Sample, spread: Spread, status: Status, style: int) -> str:
+    count, run, zero = len(spread.zero), sample.run, int(spread.zero.sum())
+    if style:
+        more = f"{style} of {count} directions vary more within pairs than the steadiest one"
+        if zero:
+            more += f", and along {zero} pairs share nothing that can be told from chance"
+        if status == "fine":
+            return f"{more}, which {run.loss}, that this run was trained with, allows for."
+        return (
+            f"{more}: a similarity that treats all alike, such as the cosine, tends to lose them, so"
+            f" {run.keep_more}."
+        )
+    if zero:
+        return (
+            f"Along {zero} of {count} directions pairs share nothing that can be told from chance, so that"
+            " the ratio is undetermined: see whether the pairs are paired right, or look at more of them."
+        )
+    if status == "undetermined":
+        return "Whether all directions vary equally cannot be told from these pairs: look at more."
+    return "All directions vary about equally within pairs: an isotropic similarity fits."

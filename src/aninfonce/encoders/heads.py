@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce._validation import check_choice, check_count, check_number, describe
+from aninfonce.spaces import within_squares
 
 HEADS = ("none", "sphere", "learnable-sphere", "box")
 
@@ -33,7 +34,7 @@ def to_sphere(x: Tensor) -> Tensor:
     """
     # Below this length a row is divided by the floor instead: 1/floor times a gradient must not overflow.
     floor = max(1e-6, torch.finfo(x.dtype).tiny)
-    wide = _widen(x)
+    wide = within_squares(_widen(x))
     return _narrow(wide / torch.linalg.vector_norm(wide, dim=-1, keepdim=True).clamp_min(floor), x)
 
 

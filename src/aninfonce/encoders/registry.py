@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import nn
 
-from aninfonce._validation import describe
+from aninfonce._validation import describe, did_you_mean
 from aninfonce.encoders.conv import KittiConvNet
 from aninfonce.encoders.glimpse import GlimpseNet
 from aninfonce.encoders.mlp import MLP, paper_mlp
@@ -98,7 +98,7 @@ def build_encoder(encoder: str | nn.Module, **options: Any) -> nn.Module:
     if not isinstance(encoder, str) or encoder not in _BUILDERS:
         raise ValueError(
             f"`encoder` must be a module or one of {', '.join(map(repr, encoder_names()))}, "
-            f"got {describe(encoder)}"
+            f"got {describe(encoder)}{did_you_mean(encoder, encoder_names())}"
         )
     builder = _BUILDERS[encoder]
     signature = inspect.signature(builder)

@@ -14,14 +14,20 @@ from aninfonce.estimator.pairs import Array
 from aninfonce.losses import AnInfoNCE
 from aninfonce.similarities import Anisotropic
 from aninfonce.training.model import Embedding, final_linear
+from aninfonce.training.unfold import carry_potentials, compose_affine, set_concentration
+
+# Λ̂ of a column along which pairs share nothing: its logarithm is kept from running away.
+_SMALLEST = 0.05
 
 
 @torch.no_grad()
 def embed_rows(encoder: Embedding, x: Array, *, batch_size: int = 8192, exact: bool = False) -> Tensor:
     """Embed the rows of an array or memory map, a batch at a time.
 
+    Inputs are whitened in float64 whatever the precision of the rest: columns may be far from zero.
+
     Args:
-        encoder: on any device.
+        encoder: on any device, in the mode that it is to be used in.
         x: (N, D).
         batch_size: rows at once.
         exact: compute in float64 (where the device has it), so that a row's embedding does not depend on the
@@ -35,10 +41,12 @@ def embed_rows(encoder: Embedding, x: Array, *, batch_size: int = 8192, exact: b
     if exact and weight.device.type != "mps":
         encoder = copy.deepcopy(encoder).double()
         weight = next(encoder.parameters())
+    inputs = copy.deepcopy(encoder.inputs).cpu().double()
     parts = (
-        torch.from_numpy(np.array(x[i : i + batch_size])).to(weight) for i in range(0, len(x), batch_size)
+        inputs(torch.from_numpy(np.array(x[i : i + batch_size], dtype=np.float64))).to(weight)
+        for i in range(0, len(x), batch_size)
     )
-    return torch.cat([encoder(part) for part in parts])
+    return torch.cat([encoder.head(encoder.body(part)) for part in parts])
 
 
 @torch.no_grad()
@@ -63,5 +71,34 @@ def permute_columns(embedding: Embedding, loss: nn.Module, order: npt.NDArray[np
     if isinstance(loss, AnInfoNCE):
         assert isinstance(loss.similarity, Anisotropic)
         parameters.append(loss.similarity.raw)
+        turn = torch.eye(len(index), device=weight.device)[index]
+        carry_potentials(loss, turn, torch.zeros_like(turn[0]))
     for parameter in parameters:
         parameter.copy_(parameter[index].clone())
+
+
+@torch.no_grad()
+def turn_columns(embedding: Embedding, loss: nn.Module, turn: npt.NDArray[np.float64], x: Tensor) -> None:
+    """Rotate the columns of a flat embedding, and with them the potentials; both change in place.
+
+    Args:
+        embedding: without a head, whose body ends in a linear layer.
+        loss: whose Λ̂ must be equal where columns are mixed.
+        turn: (d, d): columns after it are `columns @ turn`.
+        x: a few observations (n, D), to find the last layer with.
+
+    """
+    weight = next(embedding.parameters())
+    last = final_linear(embedding.body, embedding.inputs(x.to(weight)))
+    assert last is not None
+    matrix = torch.from_numpy(turn.T.copy()).to(weight.device)
+    compose_affine(last, matrix, torch.zeros_like(matrix[0]))
+    if isinstance(loss, AnInfoNCE):
+        carry_potentials(loss, matrix, torch.zeros_like(matrix[0]))
+
+
+def use_concentration(loss: nn.Module, values: npt.NDArray[np.float64]) -> None:
+    """Put fitted numbers (d,) in the place of a loss's Λ̂, if it has one."""
+    if isinstance(loss, AnInfoNCE):
+        assert isinstance(loss.similarity, Anisotropic)
+        set_concentration(loss.similarity, torch.from_numpy(values).clamp_min(_SMALLEST))

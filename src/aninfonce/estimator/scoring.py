@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
+
+from aninfonce.diagnostics.negatives import spread_blocks
 
 
 @torch.no_grad()
-def bits_above_chance(loss: nn.Module, z: Tensor, z_pos: Tensor, *, block: int = 512) -> float:
+def bits_above_chance(
+    loss: nn.Module, z: Tensor, z_pos: Tensor, *, block: int = 512, apart: int = 1
+) -> float:
     """Bits that the embedding tells about which candidate is the positive.
 
     0 for guessing; at most log₂ of the number of candidates. It is the lower bound of InfoNCE on the mutual
@@ -25,20 +29,19 @@ def bits_above_chance(loss: nn.Module, z: Tensor, z_pos: Tensor, *, block: int =
         loss: of the InfoNCE family.
         z: embeddings (N, d) of anchors.
         z_pos: of their positives, (N, d).
-        block: pairs that are each other's negatives; all of them if there are fewer.
+        block: pairs that are each other's negatives, at most.
+        apart: rows between any two of these, at least, for pairs in the order of time.
 
     Returns:
-        Bits a pair.
+        Bits a pair; minus infinity if the embedding is not finite.
 
     """
     if len(z) < 2:
         raise ValueError(f"the score needs at least 2 pairs, got {len(z)}")
-    block = min(block, len(z))
-    # Neighbours in time would be hard negatives of each other if rows stayed in their order.
-    order = torch.randperm(len(z), generator=Generator().manual_seed(0)).to(z.device)
-    starts = range(0, len(z) - block + 1, block)
-    blocks = [order[i : i + block] for i in starts]
+    if not bool(torch.isfinite(z.sum() + z_pos.sum())):
+        return -math.inf
+    blocks = torch.from_numpy(spread_blocks(len(z), block, apart)).to(z.device)
     mean = sum(float(loss(z[rows], z_pos[rows])) for rows in blocks) / len(blocks)
     # A constant embedding guesses, whatever candidates the loss counts.
-    constant = torch.ones_like(z[:block])
+    constant = torch.ones_like(z[blocks[0]])
     return (float(loss(constant, constant)) - mean) / math.log(2.0)

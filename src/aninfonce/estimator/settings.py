@@ -2,41 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from aninfonce._validation import describe
+import numpy as np
+
+from aninfonce._validation import check_choice, check_count, check_number, describe
+from aninfonce.encoders import encoder_names
 from aninfonce.training.config import TrainingConfig, parse_config
 
+_SPACES = ("auto", "flat", "sphere", "learnable-sphere", "box", "unbounded")
+# A sphere in one dimension is two points.
+_SPHERES = ("sphere", "learnable-sphere")
+_LOSSES = ("aninfonce", "infonce", "lp", "nt-xent")
 # Rates of `partial_fit`, which has no end to decay to, as a share of the recipe's highest.
 _ONLINE_RATE = 0.1
 # More passes over the same pairs than this and the network learns them by heart: found on 3000 pairs of ten
 # factors, where the held-out score is best near 30 passes and far below zero at 70.
 _PASSES = 30
 _FEWEST_STEPS = 100
+# Parameters that the settings of a run have other names for.
+_NAMES = {
+    "dim": "n_components",
+    "recipe.steps": "max_steps",
+    "recipe.batch_size": "batch_size",
+    "recipe.whiten": "whiten",
+    "loss.name": "loss",
+    "loss.options": "loss_options",
+    "encoder.name": "encoder",
+    "encoder.options": "encoder_options",
+}
+
+
+# How messages from training name things, and how a user of the estimator knows them.
+_OWN_NAMES = {
+    "`dim`": "`n_components`",
+    "`encoder.options`": "`encoder_options`",
+    "`encoder.name`": "`encoder`",
+    "`options` of the encoder": "`encoder_options` of",
+    "`loss.options`": "`loss_options`",
+    "`loss.name`": "`loss`",
+    "parameters of the estimator: ": "",
+}
+
+
+@contextmanager
+def own_names() -> Iterator[None]:
+    """Let errors of the training name the parameters of the estimator."""
+    try:
+        yield
+    except ValueError as problem:
+        message = str(problem)
+        for name, own in _OWN_NAMES.items():
+            message = message.replace(name, own)
+        if message == str(problem):
+            raise
+        raise ValueError(message) from None
+
+
+def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the parameters of an estimator by their own names; numpy's numbers come back as Python's."""
+    found = dict(parameters)
+    for name, fewest in (("max_steps", 1), ("batch_size", 2), ("patience", 1)):
+        if found[name] is not None:
+            found[name] = check_count(found[name], name, minimum=fewest)
+    share = check_number(found["validation_fraction"], "validation_fraction")
+    if not 0.0 <= share < 1.0:
+        raise ValueError(f"`validation_fraction` must lie in [0, 1), got {share:g}")
+    found["validation_fraction"] = share
+    for name, choices in (("space", _SPACES), ("loss", _LOSSES), ("encoder", encoder_names())):
+        if not isinstance(found[name], str):
+            raise ValueError(f"`{name}` must be a name, one of {choices}, got {describe(found[name])}")
+        check_choice(found[name], name, choices)
+    fewest = 2 if found["space"] in _SPHERES or found["loss"] != "aninfonce" else 1
+    found["n_components"] = check_count(found["n_components"], "n_components", minimum=fewest)
+    if not isinstance(found["whiten"], bool | np.bool_) and found["whiten"] != "scale":
+        raise ValueError(f"`whiten` must be True, False or 'scale', got {describe(found['whiten'])}")
+    found["whiten"] = "scale" if found["whiten"] == "scale" else bool(found["whiten"])
+    found["input_dropout"] = check_number(found["input_dropout"], "input_dropout", minimum=0.0)
+    if found["input_dropout"] >= 1.0:
+        raise ValueError(f"`input_dropout` must lie in [0, 1), got {found['input_dropout']:g}")
+    for name in ("encoder_options", "loss_options"):
+        if not isinstance(found[name], Mapping | None):
+            raise ValueError(f"`{name}` must be a dictionary of options, got {describe(found[name])}")
+        found[name] = _plain(found[name] or {})
+    if isinstance(found["recipe"], str):
+        found["recipe"] = {"name": found["recipe"]}
+    if not isinstance(found["recipe"], Mapping):
+        raise ValueError(
+            f"`recipe` must be a name or a dictionary of settings, got {describe(found['recipe'])}"
+        )
+    found["recipe"] = _plain(found["recipe"])
+    return found
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn numpy's numbers among the options, which searches set, into Python's."""
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in options.items()}
 
 
 def training_config(
-    parameters: Mapping[str, Any], pairs: int, seed: int, *, endless: bool = False
+    parameters: Mapping[str, Any], pairs: int, seed: int, *, few_passes: bool = True
 ) -> TrainingConfig:
     """Build the settings of `fit`, with batches that the number of pairs allows.
 
     Args:
-        parameters: of the estimator, by name.
+        parameters: of the estimator, by name, `checked`.
         pairs: at hand.
         seed: of the run.
-        endless: whether new pairs are drawn all the time, so that there is nothing to learn by heart.
+        few_passes: whether to take no more steps than a few passes over the pairs if none were asked for:
+            where nothing is held out, nothing else keeps a network from learning them by heart.
 
     Returns:
         The settings; a `ValueError` names a bad parameter.
 
     """
-    recipe = parameters["recipe"]
-    if isinstance(recipe, str):
-        recipe = {"name": recipe}
-    if not isinstance(recipe, Mapping):
-        raise ValueError(f"`recipe` must be a name or a dictionary of settings, got {describe(recipe)}")
-    recipe = {**recipe, "whiten": parameters["whiten"]}
+    recipe = {**parameters["recipe"], "whiten": parameters["whiten"]}
+    if parameters["input_dropout"]:
+        recipe["input_dropout"] = parameters["input_dropout"]
     if parameters["max_steps"] is not None:
         recipe["steps"] = parameters["max_steps"]
     if parameters["batch_size"] is not None:
@@ -49,14 +133,22 @@ def training_config(
         "evaluate_every": 0,
         "checkpoint_every": 0,
         "evaluation_pairs": 256,
+        # The estimator holds out pairs of its own.
+        "held_out": 0.0,
     }
     for name in ("loss", "encoder"):
-        options = parameters.get(f"{name}_options") or {}
+        options = parameters[f"{name}_options"]
         # The recipe "paper" brings a loss and an encoder of its own, unless others are asked for.
         if recipe.get("name") != "paper" or options or parameters[name] not in ("aninfonce", "mlp"):
             given[name] = {"name": parameters[name], "options": dict(options)}
-    config = parse_config(given, source="parameters of the estimator")
-    return _fit_to_size(config, pairs, few_passes=parameters["max_steps"] is None and not endless)
+    with own_names():
+        config = parse_config(given, source="parameters of the estimator", names=_NAMES)
+    return _fit_to_size(config, pairs, few_passes=few_passes and not asks_for_steps(parameters))
+
+
+def asks_for_steps(parameters: Mapping[str, Any]) -> bool:
+    """Whether a number of steps was asked for."""
+    return parameters["max_steps"] is not None or "steps" in parameters["recipe"]
 
 
 def _fit_to_size(config: TrainingConfig, pairs: int, *, few_passes: bool) -> TrainingConfig:

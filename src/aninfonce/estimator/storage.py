@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,17 +12,22 @@ import numpy as np
 import torch
 
 from aninfonce.training.checkpoint import CheckpointError, Snapshot, read_snapshot, write_snapshot
+from aninfonce.training.model import WithLinear
 from aninfonce.training.snapshot import load_fitted
 
 if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
 
-_NUMBERS = ("concentration_", "concentration_interval_", "loss_curve_", "loss_steps_")
-_PLAIN = ("folded_", "n_iter_", "n_features_in_", "lag_")
+_CURVES = ("loss_curve_", "loss_steps_", "held_out_curve_", "held_out_steps_")
+_NUMBERS = ("concentration_", "concentration_interval_", *_CURVES)
+_PLAIN = ("folded_", "n_iter_", "best_step_", "n_features_in_", "lag_", "space_")
 
 
 def save_estimator(estimator: ContrastiveICA, path: Path) -> Path:
-    """Write everything that `load_estimator` reads; an earlier save in the same place is replaced whole."""
+    """Write everything that `load_estimator` reads; an earlier save in the same place is replaced whole.
+
+    Parameters that a search set to numpy's numbers are saved, and loaded, as Python's.
+    """
     if path.exists() and not _is_ours(path):
         raise ValueError(
             f"`path` must be new, empty or a saved estimator, got {path} with something else in it"
@@ -40,15 +46,17 @@ def save_estimator(estimator: ContrastiveICA, path: Path) -> Path:
         },
         "config": estimator.config_.model_dump(mode="json"),
         "step": estimator.n_iter_,
-        "spherical": True,
+        "spherical": estimator.config_.space != "auto" or estimator.space_ == "sphere",
+        "choice": None if estimator.space_evidence_ is None else asdict(estimator.space_evidence_),
         "closed": True,
-        "appended_linear": False,
+        "appended_linear": isinstance(estimator.encoder_.body, WithLinear),
         "seconds": 0.0,
         "folding": None,
         "history": [],
         "estimator": {
             "parameters": parameters,
             "feature_names_in_": None if names is None else [str(name) for name in names],
+            "blocks_": [block.tolist() for block in estimator.blocks_],
             **{name: getattr(estimator, name).tolist() for name in _NUMBERS},
             **{name: getattr(estimator, name) for name in _PLAIN},
         },
@@ -66,12 +74,24 @@ def load_estimator(kind: type[ContrastiveICA], path: Path, device: torch.device)
     fitted = load_fitted(path)
     estimator = kind(**facts["parameters"])
     estimator.encoder_, estimator.loss_ = fitted.encoder.to(device), fitted.loss.to(device)
-    estimator.config_ = fitted.config
+    estimator.config_, estimator.space_evidence_ = fitted.config, fitted.choice
+    # Estimators of earlier versions are where they were asked to be, and kept their last weights.
+    facts = {
+        "space_": fitted.config.space,
+        "best_step_": facts["n_iter_"],
+        **{name: [] for name in _CURVES},
+        **facts,
+    }
     for name in _PLAIN:
         setattr(estimator, name, facts[name])
     for name in _NUMBERS:
         setattr(estimator, name, np.asarray(facts[name]))
-    estimator.blocks_ = shared_blocks(estimator.concentration_interval_)
+    blocks = facts.get("blocks_")
+    estimator.blocks_ = (
+        shared_blocks(estimator.concentration_interval_)
+        if blocks is None
+        else [np.array(block, dtype=np.intp) for block in blocks]
+    )
     if facts["feature_names_in_"] is not None:
         estimator.feature_names_in_ = np.array(facts["feature_names_in_"], dtype=object)
     estimator._n_features_out = fitted.config.dim

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from filelock import FileLock
 
+from aninfonce._files import remove_leftovers
 from aninfonce._validation import describe
 from aninfonce.generative.running import VAERun
 from aninfonce.generative.vae import VAE, VAESettings
@@ -18,6 +19,8 @@ from aninfonce.training.checkpoint import CheckpointError, Snapshot, read_snapsh
 from aninfonce.training.progress import ProgressBars
 
 _ROWS = 4096
+# To be raised when the same images and settings come to give other weights: older ones are then left alone.
+_VERSION = 2
 
 
 def train_vae(
@@ -57,6 +60,7 @@ def train_vae(
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             stack.enter_context(FileLock(path.with_name(f".{path.name}.lock")))
+            remove_leftovers(path.parent)
         if path is not None and path.exists():
             try:
                 return load_vae(path)
@@ -98,7 +102,7 @@ def load_vae(path: str | Path) -> VAE:
 
 def _key(images: Any, settings: VAESettings) -> str:
     """Sum up everything that decides the result."""
-    digest = hashlib.sha256(settings.model_dump_json().encode())
+    digest = hashlib.sha256(f"{_VERSION} {settings.model_dump_json()}".encode())
     digest.update(f"{tuple(images.shape)} {images.dtype}".encode())
     for start in range(0, len(images), _ROWS):
         digest.update(np.ascontiguousarray(images[start : start + _ROWS]).data)

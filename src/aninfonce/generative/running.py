@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
+from aninfonce._seeds import stream
 from aninfonce.generative.vae import VAE, VAESettings
 from aninfonce.training.checkpoint import CheckpointError, Snapshot, read_snapshot, write_snapshot
 
@@ -34,8 +35,7 @@ class VAERun:
         self.unfinished = unfinished
         self.vae = VAE(tuple(images.shape[1:]), settings)
         self.optimizer = torch.optim.Adam(self.vae.parameters(), lr=settings.lr)
-        # The seed itself draws the weights.
-        self.generator = Generator().manual_seed(settings.seed + 1)
+        self.generator = stream(settings.seed, "images and noise")
         self.history: list[float] = []
         if unfinished is not None and unfinished.exists():
             self._restore(unfinished)

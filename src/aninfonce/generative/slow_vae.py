@@ -8,6 +8,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 from torch import Generator, Tensor, nn
 
+from aninfonce._seeds import stream
 from aninfonce._validation import describe
 from aninfonce.encoders import KittiConvNet
 from aninfonce.encoders._init import weights_from
@@ -35,7 +36,7 @@ class SlowVAESettings(BaseModel):
 
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     dim: PositiveInt = 10
     beta: float = Field(default=1.0, ge=0)
@@ -82,10 +83,10 @@ class SlowVAE(nn.Module):
     def __init__(self, settings: SlowVAESettings | None = None) -> None:
         super().__init__()
         self.settings = settings = settings or SlowVAESettings()
-        generator = Generator().manual_seed(settings.seed)
+        generator = stream(settings.seed, "weights")
         self.encoder = KittiConvNet(2 * settings.dim, generator=generator)
         self.decoder = mirror_net(settings.dim, generator)
-        self.generator = Generator().manual_seed(settings.seed + 1)
+        self.generator = stream(settings.seed, "noise")
 
     def posterior(self, images: Tensor) -> tuple[Tensor, Tensor]:
         """Give mean and log-variance (N, d) of the latents of images (N, 1, 64, 64), from 0 to 1."""

@@ -9,6 +9,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 from torch import Generator, Tensor, nn
 
+from aninfonce._seeds import stream
 from aninfonce._validation import check_matrix, describe
 from aninfonce.datasets.tensors import pixel_tensor
 from aninfonce.encoders import MLP
@@ -30,7 +31,7 @@ class VAESettings(BaseModel):
 
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     dim: PositiveInt = 10
     width: PositiveInt = 512
@@ -68,7 +69,7 @@ class VAE(nn.Module):
         self.shape = tuple(shape)
         self.settings = settings = settings or VAESettings()
         self.history: tuple[float, ...] = ()
-        generator = Generator().manual_seed(settings.seed)
+        generator = stream(settings.seed, "weights")
         hidden = (settings.width, settings.width)
         pixels, dim, slope = prod(self.shape), settings.dim, settings.slope
         self.encoder = MLP(pixels, 2 * dim, hidden=hidden, slope=slope, generator=generator)

@@ -1,5 +1,6 @@
 """Contrastive losses: pure functions, modules around them, and the tiled kernel under both."""
 
+from aninfonce.losses.cached import cached_backward
 from aninfonce.losses.ensemble import AlternatingLoss, EnsembleAnInfoNCE
 from aninfonce.losses.functional import Components, info_nce, info_nce_components
 from aninfonce.losses.modules import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent, Settings
@@ -20,6 +21,7 @@ __all__ = [
     "SpectralContrastive",
     "TriCL",
     "TriCLComponents",
+    "cached_backward",
     "decorrelation",
     "info_nce",
     "info_nce_components",

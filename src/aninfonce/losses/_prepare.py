@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import NamedTuple
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -17,22 +17,28 @@ from aninfonce._validation import (
     check_vector,
     describe,
 )
+from aninfonce.losses.kernel.probes import Probes
+from aninfonce.losses.potential import CandidatePotential
 from aninfonce.similarities import Similarity
+from aninfonce.spaces import within_squares
+
+SimilarityFunction = Callable[[Tensor, Tensor], Tensor]
+Potential = Callable[[Tensor], Tensor] | nn.Module
 
 # A similarity without `pair` is asked for small blocks whose diagonal is kept.
 _BLOCK = 32
 
 
-def check_views(z0: Tensor, z1: Tensor) -> None:
-    """Require two finite (N, d) tensors on one device."""
-    if isinstance(z0, Tensor) and isinstance(z1, Tensor):
+def check_views(z0: Tensor, z1: Tensor, *, finite: bool = True) -> None:
+    """Require two (N, d) tensors on one device, finite unless that is looked at later."""
+    if isinstance(z0, Tensor) and isinstance(z1, Tensor) and z0.device != z1.device:
         check_same_device(z0=z0, z1=z1)
-    check_matrix(z0, "z0")
-    check_matrix(z1, "z1", rows=z0.shape[0], columns=z0.shape[1])
+    check_matrix(z0, "z0", finite=finite)
+    check_matrix(z1, "z1", rows=z0.shape[0], columns=z0.shape[1], finite=finite)
 
 
 def check_negatives(negatives: Tensor, z0: Tensor) -> None:
-    """Require (N, K, d) or (M, d) negatives."""
+    """Require (N, K, d) or (M, d) negatives; whether they are finite is looked at later."""
     n, d = z0.shape
     if isinstance(negatives, Tensor):
         check_same_device(z0=z0, negatives=negatives)
@@ -42,9 +48,8 @@ def check_negatives(negatives: Tensor, z0: Tensor) -> None:
                 f"`negatives` must be a floating-point tensor of shape ({n}, K, {d}) or (M, {d}),"
                 f" got {describe(negatives)}"
             )
-        check_finite(negatives, "negatives")
     else:
-        check_matrix(negatives, "negatives", columns=d, min_rows=0)
+        check_matrix(negatives, "negatives", columns=d, min_rows=0, finite=False)
 
 
 class Ratios(NamedTuple):
@@ -84,37 +89,51 @@ def check_ratios(
     return Ratios(of_negatives, of_positives)
 
 
+def check_temperature(temperature: float | Tensor) -> None:
+    """Require one number, above 0 if it is known here: that of a tensor is looked at later."""
+    if not isinstance(temperature, Tensor):
+        if not (isinstance(temperature, float) and 0 < temperature < torch.inf):
+            check_number(temperature, "temperature", minimum=0, exclusive=True)
+    elif temperature.numel() != 1:
+        raise ValueError(f"`temperature` must be one number, got {describe(temperature)}")
+
+
 def inverse_temperature(temperature: float | Tensor, like: Tensor) -> Tensor:
     """Give one over the temperature as a () tensor, through which a trainable one gets its gradient."""
     if isinstance(temperature, Tensor):
-        if temperature.numel() != 1:
-            raise ValueError(f"`temperature` must be one number, got {describe(temperature)}")
-        check_number(temperature.detach().item(), "temperature", minimum=0, exclusive=True)
         return temperature.to(like).reshape(()).reciprocal()
-    return like.new_tensor(1.0 / check_number(temperature, "temperature", minimum=0, exclusive=True))
+    return like.new_full((), 1.0 / temperature)
 
 
-def to_working(z: Tensor, normalize: bool) -> Tensor:
-    """Float32 or better and, if asked, unit length."""
-    working = z.to(torch.promote_types(z.dtype, torch.float32))
+def shortest(*dtypes: torch.dtype) -> float:
+    """Length below which a row has no direction in its own precision."""
+    return max(1e-12, *(torch.finfo(dtype).tiny for dtype in dtypes))
+
+
+def to_working(
+    z: Tensor, normalize: bool, dtype: torch.dtype | None = None, probes: Probes | None = None
+) -> Tensor:
+    """Float32 or better and, if asked, unit length; a row too short for a direction becomes zero."""
+    working = z.to(dtype or torch.promote_types(z.dtype, torch.float32))
     if not normalize:
         return working
-    # A row too short to have a direction in its own precision becomes zero and gets no gradient:
-    # dividing by a tiny length instead would overflow half precision on the way back.
-    floor = max(torch.finfo(z.dtype).tiny, 1e-12)
+    working = within_squares(working)
     length = torch.linalg.vector_norm(working, dim=-1, keepdim=True)
-    kept = length > floor
+    if probes is not None and len(length):
+        # Too long for its precision, it must not pass for a row of zeros.
+        probes.finite(length.detach().amax())
+    kept = length > shortest(z.dtype)
     return working * torch.where(kept, torch.where(kept, length, 1.0).reciprocal(), 0.0)
 
 
-@contextmanager
-def full_precision(device: torch.device) -> Iterator[None]:
+def full_precision(device: torch.device) -> AbstractContextManager[Any]:
     """Switch autocast off: the losses choose their precision themselves."""
-    with torch.autocast(device.type, enabled=False):
-        yield
+    if torch.is_autocast_enabled(device.type):
+        return torch.autocast(device.type, enabled=False)
+    return nullcontext()
 
 
-def pair_similarity(similarity: Callable[[Tensor, Tensor], Tensor], q: Tensor, r: Tensor) -> Tensor:
+def pair_similarity(similarity: SimilarityFunction, q: Tensor, r: Tensor) -> Tensor:
     """Similarity of matching rows, (n, d) and (n, d) to (n,), for any similarity."""
     if isinstance(similarity, Similarity):
         return similarity.pair(q, r)
@@ -122,16 +141,21 @@ def pair_similarity(similarity: Callable[[Tensor, Tensor], Tensor], q: Tensor, r
     return torch.cat([similarity(a, b).diagonal() for a, b in blocks])
 
 
-Potential = Callable[[Tensor], Tensor] | nn.Module
-
-
 def potential_values(potential: Potential | None, z: Tensor) -> Tensor:
     """β of each row, (n, d) to (n,); zeros without a potential."""
     if potential is None:
         return z.new_zeros(len(z))
-    values: Tensor = potential(z)
+    values: Tensor = potential(_as_parameters(potential, z))
     if values.shape not in ((len(z),), (len(z), 1)):
         raise ValueError(
             f"`potential` must map ({len(z)}, {z.shape[1]}) to ({len(z)},), got {describe(values)}"
         )
     return values.reshape(-1).to(z.dtype)
+
+
+def _as_parameters(potential: Potential, z: Tensor) -> Tensor:
+    """Bring `z` to the precision of a user's module; our own works in that of `z`."""
+    if isinstance(potential, CandidatePotential) or not isinstance(potential, nn.Module):
+        return z
+    dtypes = (p.dtype for p in potential.parameters() if p.is_floating_point())
+    return z.to(next(dtypes, z.dtype))

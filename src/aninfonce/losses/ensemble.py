@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Unpack
 
 import torch
@@ -79,8 +79,8 @@ class EnsembleAnInfoNCE(nn.Module):
             A scalar; (N,) for `reduction="none"` and kinds of equal size.
 
         """
-        alignment, uniformity = self.components(z0, z1, negatives)
-        return alignment + uniformity
+        terms = [loss(*views) for loss, *views in self._each(z0, z1, negatives)]
+        return torch.stack(terms).sum(dim=0)
 
     def components(
         self,
@@ -89,14 +89,7 @@ class EnsembleAnInfoNCE(nn.Module):
         negatives: Sequence[Tensor] | Tensor | None = None,
     ) -> Components:
         """Alignment and uniformity terms summed over the kinds; arguments as in `forward`."""
-        members = self._members()
-        hard: Sequence[Tensor | None] = [None] * len(members) if negatives is None else list(negatives)
-        for name, views in (("z0", z0), ("z1", z1), ("negatives", hard)):
-            if len(views) != len(members):
-                raise ValueError(
-                    f"`{name}` must hold one tensor for each of {len(members)} kinds, got {len(views)}"
-                )
-        terms = [loss.components(*views) for loss, *views in zip(members, z0, z1, hard, strict=True)]
+        terms = [loss.components(*views) for loss, *views in self._each(z0, z1, negatives)]
         return Components(*(torch.stack(part).sum(dim=0) for part in zip(*terms, strict=True)))
 
     def param_groups(self, lr: float, *, potential_lr: float | None = None) -> list[dict[str, Any]]:
@@ -104,6 +97,22 @@ class EnsembleAnInfoNCE(nn.Module):
         return [
             group for loss in self._members() for group in loss.param_groups(lr, potential_lr=potential_lr)
         ]
+
+    def _each(
+        self,
+        z0: Sequence[Tensor] | Tensor,
+        z1: Sequence[Tensor] | Tensor,
+        negatives: Sequence[Tensor] | Tensor | None,
+    ) -> Iterator[tuple[Any, ...]]:
+        """Each loss with its own views and negatives."""
+        members = self._members()
+        hard: Sequence[Tensor | None] = [None] * len(members) if negatives is None else list(negatives)
+        for name, views in (("z0", z0), ("z1", z1), ("negatives", hard)):
+            if len(views) != len(members):
+                raise ValueError(
+                    f"`{name}` must hold one tensor for each of {len(members)} kinds, got {len(views)}"
+                )
+        return zip(members, z0, z1, hard, strict=True)
 
     def _members(self) -> list[AnInfoNCE]:
         return [loss for loss in self.losses if isinstance(loss, AnInfoNCE)]

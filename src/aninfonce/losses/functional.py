@@ -1,31 +1,24 @@
-"""InfoNCE as a pure function; every contrastive loss of the package is a case of it."""
+"""InfoNCE as a pure function; the modules InfoNCE, AnInfoNCE, NTXent and LpInfoNCE are cases of it."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 from aninfonce._validation import check_choice
+from aninfonce.losses._batch import CANDIDATES, REDUCTIONS, Batch, Candidates, Reduction
 from aninfonce.losses._prepare import (
     Potential,
+    SimilarityFunction,
     check_negatives,
     check_ratios,
+    check_temperature,
     check_views,
-    full_precision,
-    inverse_temperature,
-    to_working,
 )
-from aninfonce.losses.direction import SimilarityFunction, one_direction
-from aninfonce.losses.gather import Shard, find_shard, gather_rows, global_value
-from aninfonce.similarities import Dot
-
-Candidates = Literal["anchors", "anchors+self", "positives", "both", "none"]
-Reduction = Literal["mean", "sum", "none"]
-
-CANDIDATES = ("anchors", "anchors+self", "positives", "both", "none")
-REDUCTIONS = ("mean", "sum", "none")
+from aninfonce.losses.gather import Shard, find_shard, global_value
+from aninfonce.losses.terms import evaluate
+from aninfonce.similarities import Dot, Similarity
 
 
 class Components(NamedTuple):
@@ -115,22 +108,23 @@ def info_nce(
         Rusak et al., "InfoNCE: identifying the gap between theory and practice" (2025).
 
     """
-    alignment, uniformity = info_nce_components(
+    batch = _checked(
         z0,
         z1,
         negatives,
-        similarity=similarity,
-        temperature=temperature,
-        symmetric=symmetric,
-        candidates=candidates,
-        normalize=normalize,
-        potential=potential,
-        negatives_log_ratio=negatives_log_ratio,
-        positives_log_ratio=positives_log_ratio,
-        reduction=reduction,
-        gather_distributed=gather_distributed,
+        similarity,
+        temperature,
+        symmetric,
+        candidates,
+        normalize,
+        potential,
+        negatives_log_ratio,
+        positives_log_ratio,
+        reduction,
+        gather_distributed,
     )
-    return alignment + uniformity
+    terms = _everywhere(batch, evaluate(batch, split=False))
+    return terms[0] if len(terms) == 1 else terms[0] + terms[1]
 
 
 def info_nce_components(
@@ -160,7 +154,46 @@ def info_nce_components(
         tensor(-1.)
 
     """
-    check_views(z0, z1)
+    batch = _checked(
+        z0,
+        z1,
+        negatives,
+        similarity,
+        temperature,
+        symmetric,
+        candidates,
+        normalize,
+        potential,
+        negatives_log_ratio,
+        positives_log_ratio,
+        reduction,
+        gather_distributed,
+    )
+    return Components(*_everywhere(batch, evaluate(batch, split=True)))
+
+
+def _checked(
+    z0: Tensor,
+    z1: Tensor,
+    negatives: Tensor | None,
+    similarity: SimilarityFunction | None,
+    temperature: float | Tensor,
+    symmetric: bool,
+    candidates: Candidates,
+    normalize: bool,
+    potential: Potential | tuple[Potential, Potential] | None,
+    negatives_log_ratio: Tensor | None,
+    positives_log_ratio: Tensor | None,
+    reduction: Reduction,
+    gather_distributed: bool,
+) -> Batch:
+    """Check all arguments; whether they are finite is seen in the result."""
+    check_views(z0, z1, finite=False)
+    if similarity is None:
+        similarity = Dot()
+    elif isinstance(similarity, Similarity):
+        similarity.check_width(z0=z0)
+    check_temperature(temperature)
     check_choice(candidates, "candidates", CANDIDATES)
     check_choice(reduction, "reduction", REDUCTIONS)
     if negatives is not None:
@@ -169,46 +202,29 @@ def info_nce_components(
     shard = find_shard(len(z0), z0.device, gather_distributed)
     pool = _find_pool(negatives, shard)
     _check_any_negative(candidates, shard, pool)
-    with full_precision(z0.device):
-        view0, view1 = to_working(z0, normalize), to_working(z1, normalize)
-        dtype = torch.promote_types(view0.dtype, view1.dtype)
-        view0, view1 = view0.to(dtype), view1.to(dtype)
-        given = None if negatives is None else to_working(negatives, normalize).to(dtype)
-        forward, backward = potential if isinstance(potential, tuple) else (potential, potential)
-        # Which views stand as candidates, from all processes, for anchors z0 and, swapped, z1.
-        needs = (candidates in ("positives", "both"), candidates in ("anchors", "anchors+self", "both"))
-        all0 = gather_rows(view0, shard) if needs[1] or (symmetric and needs[0]) else view0
-        all1 = gather_rows(view1, shard) if needs[0] or (symmetric and needs[1]) else view1
-        directions = [
-            (view0, view1, [v for v, need in zip((all1, all0), needs, strict=True) if need], forward)
-        ]
-        if symmetric:
-            swapped = [v for v, need in zip((all0, all1), needs, strict=True) if need]
-            directions.append((view1, view0, swapped, backward))
-        # A process's own rows, weighted such that averaging over processes gives the whole batch.
-        weight = {"mean": shard.processes / (shard.total * len(directions)), "sum": float(shard.processes)}
-        terms = [
-            one_direction(
-                anchors,
-                positives,
-                in_batch,
-                given,
-                similarity=Dot() if similarity is None else similarity,
-                scale=inverse_temperature(temperature, view0),
-                exclude_self=candidates != "anchors+self",
-                potential=beta,
-                ratios=ratios,
-                weight=weight.get(reduction),
-                shard=shard,
-                pool=pool,
-            )
-            for anchors, positives, in_batch, beta in directions
-        ]
-        if reduction == "none":
-            return Components(*(torch.cat(parts) for parts in zip(*terms, strict=True)))
-        return Components(
-            *(global_value(torch.stack(parts).sum(), shard) for parts in zip(*terms, strict=True))
-        )
+    potentials = potential if isinstance(potential, tuple) else (potential, potential)
+    return Batch(
+        z0,
+        z1,
+        negatives,
+        similarity,
+        temperature,
+        symmetric,
+        candidates,
+        normalize,
+        potentials,
+        ratios,
+        reduction,
+        shard,
+        pool,
+    )
+
+
+def _everywhere(batch: Batch, terms: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Replace values by those of all processes, unless each anchor has its own."""
+    if batch.shard.processes == 1 or batch.reduction == "none":
+        return terms
+    return tuple(global_value(term, batch.shard) for term in terms)
 
 
 def _find_pool(negatives: Tensor | None, shard: Shard) -> Shard:

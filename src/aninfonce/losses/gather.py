@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import torch
@@ -10,6 +13,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 _warned = False
+_ALONE: ContextVar[bool] = ContextVar("alone", default=False)
 
 
 class Shard(NamedTuple):
@@ -34,8 +38,24 @@ class Shard(NamedTuple):
         return sum(self.sizes)
 
 
+@contextmanager
+def alone() -> Iterator[None]:
+    """Compute losses in the block as if this were the only process, whatever they were told.
+
+    For what every process does with the same rows, such as a fit or a score on held-out pairs: gathered,
+    each row would meet its own copies as negatives.
+    """
+    token = _ALONE.set(True)
+    try:
+        yield
+    finally:
+        _ALONE.reset(token)
+
+
 def world_size() -> int:
     """Count the processes of the default group; 1 outside of `torch.distributed`."""
+    if _ALONE.get():
+        return 1
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 

@@ -10,14 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce._validation import check_choice, check_number
-from aninfonce.losses.functional import (
-    CANDIDATES,
-    REDUCTIONS,
-    Candidates,
-    Components,
-    Reduction,
-    info_nce_components,
-)
+from aninfonce.losses._batch import CANDIDATES, REDUCTIONS, Candidates, Reduction
+from aninfonce.losses.functional import Components, info_nce, info_nce_components
 from aninfonce.losses.potential import CandidatePotential
 from aninfonce.similarities import Anisotropic, Dot, NegativeLp
 from aninfonce.similarities._positive import PositiveMap
@@ -120,14 +114,7 @@ class InfoNCE(nn.Module):
             A scalar; (N,) or, if symmetric, (2N,) for `reduction="none"`.
 
         """
-        alignment, uniformity = self.components(
-            z0,
-            z1,
-            negatives,
-            negatives_log_ratio=negatives_log_ratio,
-            positives_log_ratio=positives_log_ratio,
-        )
-        return alignment + uniformity
+        return info_nce(z0, z1, negatives, **self._options(negatives_log_ratio, positives_log_ratio))
 
     def components(
         self,
@@ -139,22 +126,24 @@ class InfoNCE(nn.Module):
         positives_log_ratio: Tensor | None = None,
     ) -> Components:
         """Alignment and uniformity terms, which sum to the loss; arguments as in `forward`."""
-        heads = tuple(self.potentials)
-        return info_nce_components(
-            z0,
-            z1,
-            negatives,
-            similarity=self.similarity,
-            temperature=self.temperature,
-            symmetric=self.symmetric,
-            candidates=self.candidates,
-            normalize=self.normalize,
-            potential=(heads[0], heads[-1]) if heads else None,
-            negatives_log_ratio=negatives_log_ratio,
-            positives_log_ratio=positives_log_ratio,
-            reduction=self.reduction,
-            gather_distributed=self.gather_distributed,
-        )
+        options = self._options(negatives_log_ratio, positives_log_ratio)
+        return info_nce_components(z0, z1, negatives, **options)
+
+    def _options(self, of_negatives: Tensor | None, of_positives: Tensor | None) -> dict[str, Any]:
+        """Give the settings as the functions name them."""
+        heads = self.potentials
+        return {
+            "similarity": self.similarity,
+            "temperature": self.temperature,
+            "symmetric": self.symmetric,
+            "candidates": self.candidates,
+            "normalize": self.normalize,
+            "potential": (heads[0], heads[-1]) if len(heads) else None,
+            "negatives_log_ratio": of_negatives,
+            "positives_log_ratio": of_positives,
+            "reduction": self.reduction,
+            "gather_distributed": self.gather_distributed,
+        }
 
     def param_groups(self, lr: float, *, potential_lr: float | None = None) -> list[dict[str, Any]]:
         """Trainable parameters for an optimizer: Λ̂ and temperature at `lr`, without weight decay.

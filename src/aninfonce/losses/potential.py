@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from torch import Tensor, nn
+from torch.nn.functional import gelu, linear
 
 from aninfonce._validation import check_count
 
@@ -29,7 +28,7 @@ class CandidatePotential(nn.Module):
 
     def __init__(self, dim: int, width: int = 64) -> None:
         super().__init__()
-        check_count(dim, "dim")
+        self.dim = check_count(dim, "dim")
         check_count(width, "width")
         last = nn.Linear(width, 1)
         nn.init.zeros_(last.weight)
@@ -40,4 +39,12 @@ class CandidatePotential(nn.Module):
 
     def forward(self, z: Tensor) -> Tensor:
         """(n, d) to (n,)."""
-        return cast(Tensor, self.layers(z)).squeeze(-1)
+        if z.shape[-1] != self.dim:
+            raise ValueError(
+                f"`z` must have {self.dim} column(s) for `dim={self.dim}`, got shape {tuple(z.shape)}"
+            )
+        *hidden, last = (layer for layer in self.layers if isinstance(layer, nn.Linear))
+        # In the precision of `z`, which a loss chooses, whatever that of the parameters.
+        for layer in hidden:
+            z = gelu(linear(z, layer.weight.to(z.dtype), layer.bias.to(z.dtype)))
+        return linear(z, last.weight.to(z.dtype), last.bias.to(z.dtype)).squeeze(-1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from aninfonce._validation import check_matrix
+from aninfonce._validation import check_matrix, check_vector
 from aninfonce.losses._prepare import check_views, full_precision, to_working
 from aninfonce.losses.functional import Components
 from aninfonce.losses.gather import find_shard, gather_rows, global_value
@@ -46,6 +46,8 @@ def spectral_contrastive(
 
     """
     check_views(z0, z1)
+    if scale is not None:
+        check_vector(scale, "scale", length=z0.shape[1])
     shard = find_shard(len(z0), z0.device, gather_distributed)
     if shard.total < 2:
         raise ValueError(f"no anchor has a negative: got {shard.total} pair(s); give at least 2")

@@ -122,6 +122,7 @@ class TriCL(nn.Module):
     def components(self, z0: Tensor, z1: Tensor) -> TriCLComponents:
         """Alignment, uniformity and weighted decorrelation, which sum to the loss."""
         check_views(z0, z1)
+        self.similarity.check_width(z0=z0)
         z0, z1 = to_working(z0, self.normalize), to_working(z1, self.normalize)
         if self.form == "spectral":
             contrast = spectral_contrastive(

@@ -11,6 +11,7 @@ import torch
 from scipy.linalg import cho_factor, cho_solve
 from torch import Tensor, nn
 
+from aninfonce._seeds import stream
 from aninfonce._validation import check_count, check_number, describe
 from aninfonce.metrics._arrays import (
     Array,
@@ -132,7 +133,7 @@ def mlp_r2(
         width: units in each hidden layer.
         epochs: passes over the training rows.
         max_train: largest number of training rows, evenly spaced among the even rows.
-        generator: draws weights and batches, on the CPU; by default a new one with seed 0, so that the score
+        generator: draws weights and batches, on the CPU; by default a stream of its own, so that the score
             is a function of the data.
 
     Returns:
@@ -142,7 +143,7 @@ def mlp_r2(
     check_count(width, "width")
     check_count(epochs, "epochs")
     if generator is None:
-        generator = torch.Generator().manual_seed(0)
+        generator = stream(0, "network")
     z, e, groups, train, test = _prepare(latents, embeddings, partitions, max_train)
     inputs = _standardize(e, train, resolution(embeddings))
     targets = _standardize(z, train, resolution(latents))

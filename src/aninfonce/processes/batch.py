@@ -33,9 +33,9 @@ class PairBatch:
     def __len__(self) -> int:
         return len(self.x)
 
-    def to(self, device: torch.device | str) -> PairBatch:
-        """Move every tensor to a device."""
-        return self._map(lambda tensor: tensor.to(device))
+    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> PairBatch:
+        """Move every tensor to a device and, if asked, floating-point ones to a type."""
+        return self._map(lambda tensor: tensor.to(device, dtype if tensor.is_floating_point() else None))
 
     def __getitem__(self, rows: slice | Tensor) -> PairBatch:
         """Take some of the pairs."""

@@ -8,8 +8,6 @@ from typing import Annotated, Literal
 
 import torch
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     NonNegativeFloat,
     PositiveFloat,
@@ -18,6 +16,8 @@ from pydantic import (
 )
 from torch import Tensor
 
+from aninfonce._seeds import stream
+from aninfonce._settings import Settings
 from aninfonce.distributions import (
     ApproximateFisherBingham,
     Conditional,
@@ -35,12 +35,6 @@ from aninfonce.distributions.shaped import Form
 from aninfonce.mixing import Identity, InvertibleMLP, Mixing
 from aninfonce.processes.process import Centred, DataGeneratingProcess, HardNegatives, Marginal
 from aninfonce.spaces import Box, Euclidean, Space, Sphere
-
-
-class Settings(BaseModel):
-    """Base of all settings: unknown names are errors, nothing changes after validation."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Anisotropic(Settings):
@@ -197,8 +191,9 @@ class ProcessSettings(Settings):
     def _build_mixing(self, seed: int) -> Mixing:
         if self.mixing == "identity":
             return Identity()
-        generator = torch.Generator().manual_seed(seed)
-        return InvertibleMLP(self.dim, self.layers, candidates=self.candidates, generator=generator)
+        return InvertibleMLP(
+            self.dim, self.layers, candidates=self.candidates, generator=stream(seed, "mixing")
+        )
 
 
 def _diagonal(concentration: float | Sequence[float], like: Tensor) -> Tensor:

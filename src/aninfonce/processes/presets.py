@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any, Literal
 
 import torch
 
+from aninfonce._validation import check_choice
 from aninfonce.mixing import Mixing
 from aninfonce.processes.config import Anisotropic, Isotropic, Law, Negatives, Noise, ProcessSettings
 from aninfonce.processes.process import DataGeneratingProcess, EnsembleProcess
@@ -71,6 +71,7 @@ _POLES: dict[str, ProcessSettings] = {
     for pole in ("north", "south")
 }
 
+# In the order of `names.py`, which lists them for those who do not wait for torch.
 PRESETS: dict[str, ProcessSettings] = {
     **{f"table1/row{i}": settings for i, settings in enumerate(_TABLE1, start=1)},
     **{f"table2/row{i}": _cl_ica("box", law) for i, law in enumerate(_TABLE2, start=1)},
@@ -88,11 +89,6 @@ PRESETS: dict[str, ProcessSettings] = {
 }
 
 
-def preset_names() -> list[str]:
-    """Names that `process` knows."""
-    return list(PRESETS)
-
-
 def process_settings(name: str, **changes: Any) -> ProcessSettings:
     """Look up a preset's settings, with some of them changed.
 
@@ -104,10 +100,7 @@ def process_settings(name: str, **changes: Any) -> ProcessSettings:
         changes: fields of `ProcessSettings` to replace.
 
     """
-    if name not in PRESETS:
-        close = difflib.get_close_matches(name, preset_names(), n=3)
-        hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-        raise ValueError(f"`name` must be one of {', '.join(preset_names())}, got {name!r}{hint}")
+    check_choice(name, "name", PRESETS, listed_by="`aninfonce.processes.preset_names()`")
     fields = {**PRESETS[name].model_dump(), **changes}
     return ProcessSettings.model_validate(fields)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from aninfonce.diagnostics import AuditReport
+from aninfonce._files import write_whole
+from aninfonce.diagnostics import AuditReport, Finding
 from aninfonce.report.figures import Plot
 from aninfonce.report.html import template
 
@@ -25,17 +26,20 @@ def write_audit(report: AuditReport, out: str | Path, *, name: str = "an encoder
 
     """
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    parts = [
-        (finding, Plot.of(finding.name, f"{finding.title}: {finding.measure}", finding.figure()))
-        for finding in report.findings
-    ]
+    parts = [(finding, _plot(finding)) for finding in report.findings]
     for _, plot in parts:
-        plot.save(folder / "plots")
-    (folder / _NUMBERS).write_text(
-        json.dumps(report.to_dict(), indent=1, ensure_ascii=False), encoding="utf-8"
-    )
+        if plot is not None:
+            plot.save(folder / "plots")
+    write_whole(folder / _NUMBERS, json.dumps(report.to_dict(), indent=1, ensure_ascii=False))
     page = folder / "index.html"
     text = template("audit.html.j2").render(report=report, parts=parts, name=name, raw=_NUMBERS)
-    page.write_text(text, encoding="utf-8")
+    write_whole(page, text)
     return page
+
+
+def _plot(finding: Finding) -> Plot | None:
+    """Draw a finding, if it has anything to draw."""
+    if finding.draw is None:
+        return None
+    description = f"{finding.title}: {finding.measure}" if finding.measure else finding.title
+    return Plot.of(finding.name, description, finding.figure())

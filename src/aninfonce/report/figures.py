@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aninfonce._files import write_whole
 from aninfonce.report.compare import Section
 from aninfonce.report.hover import inline, name_points
 
@@ -42,9 +43,8 @@ class Plot:
 
     def save(self, directory: Path) -> None:
         """Write it in both formats."""
-        directory.mkdir(parents=True, exist_ok=True)
-        (directory / f"{self.name}.svg").write_bytes(self.svg)
-        (directory / f"{self.name}.png").write_bytes(self.png)
+        write_whole(directory / f"{self.name}.svg", self.svg)
+        write_whole(directory / f"{self.name}.png", self.png)
 
 
 def draw(section: Section) -> list[Plot]:

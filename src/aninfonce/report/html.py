@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from aninfonce._files import write_whole
 from aninfonce.report.compare import sections
 from aninfonce.report.figures import draw
 from aninfonce.report.numbers import short, signed, value
@@ -25,11 +26,10 @@ def write_report(directory: str | Path, out: str | Path | None = None) -> Path:
 
     """
     store = ResultStore(directory)
-    rows = store.rows()
+    rows = store.rows(of_runs=True)
     if not rows:
         raise ValueError(f"`directory` must hold results, found none in {store.path}")
     folder = Path(out) if out is not None else store.directory / "report"
-    folder.mkdir(parents=True, exist_ok=True)
     parts = [(section, draw(section)) for section in sections(rows)]
     for _, plots in parts:
         for plot in plots:
@@ -40,7 +40,7 @@ def write_report(directory: str | Path, out: str | Path | None = None) -> Path:
         failures=[row for section, _ in parts for row in section.failures],
     )
     path = folder / "index.html"
-    path.write_text(page, encoding="utf-8")
+    write_whole(path, page)
     return path
 
 

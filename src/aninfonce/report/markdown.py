@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from aninfonce._files import write_whole
 from aninfonce.report.compare import Section, sections
 from aninfonce.report.numbers import signed, value
 from aninfonce.studies import ResultStore
@@ -29,7 +30,7 @@ def write_markdown(
 
     """
     store = ResultStore(directory)
-    rows = store.rows()
+    rows = store.rows(of_runs=True)
     if not rows:
         raise ValueError(f"`directory` must hold results, found none in {store.path}")
     parts = sections(rows)
@@ -43,8 +44,7 @@ def write_markdown(
     ]
     if not check:
         for path in stale:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(texts[path], encoding="utf-8")
+            write_whole(path, texts[path])
     return stale
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from filelock import FileLock
 
-from aninfonce.datasets.cache import cache_dir
-from aninfonce.datasets.images import Pixels
+from aninfonce._files import put, write_whole
+from aninfonce.datasets.arrays import read_npy
+from aninfonce.datasets.images import DatasetError, Pixels
+from aninfonce.datasets.places import cache_dir
 from aninfonce.scenes.layout import check_latents
 from aninfonce.scenes.mesh import Floats, Integers
 from aninfonce.scenes.renderer import SceneRenderer
@@ -62,7 +63,9 @@ def drawn(
         with FileLock(path.with_suffix(".lock")):
             if not path.exists():
                 _draw(path, z, which, size, shapes, report or (lambda done, total: None))
-    pixels: Pixels = np.load(path, mmap_mode="r", allow_pickle=False)
+    pixels: Pixels = read_npy(path, mapped=True)
+    if pixels.shape != (len(z), 3, size, size) or pixels.dtype != np.uint8:
+        raise DatasetError(f"{path} is damaged: remove it, and it is drawn again")
     return pixels
 
 
@@ -114,7 +117,7 @@ def _draw(
 ) -> None:
     """Fill a file in chunks; how far it is stands beside it."""
     partial, count = path.with_suffix(".partial"), path.with_suffix(".count")
-    done = int(count.read_text()) if partial.exists() and count.exists() else 0
+    done = _count(count) if partial.exists() else 0
     mode = "r+" if done else "w+"
     shape = (len(latents), 3, size, size)
     pixels = np.lib.format.open_memmap(partial, mode, dtype=np.uint8, shape=None if done else shape)
@@ -123,8 +126,16 @@ def _draw(
             rows = slice(start, start + _CHUNK)
             pixels[rows] = renderer.render(latents[rows], classes[rows])
             pixels.flush()
-            count.write_text(str(min(start + _CHUNK, len(latents))))
+            write_whole(count, str(min(start + _CHUNK, len(latents))))
             report(min(start + _CHUNK, len(latents)), len(latents))
     del pixels
-    os.replace(partial, path)
+    put(partial, path)
     count.unlink()
+
+
+def _count(path: Path) -> int:
+    """Read how far the drawing is; of the empty file that a machine leaves when it dies, 0."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return 0

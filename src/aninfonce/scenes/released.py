@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aninfonce._validation import check_choice
+from aninfonce.datasets.arrays import read_npy
 from aninfonce.datasets.folder import FolderImages
 from aninfonce.datasets.images import DatasetError, ImageRows, Labels
 from aninfonce.scenes.layout import LATENTS
@@ -96,8 +97,10 @@ def read_scenes(path: str | Path, split: str = "train", *, size: int = 224) -> S
 
 
 def is_released(path: str | Path) -> bool:
-    """Tell whether a folder holds the authors' files, rather than some that were drawn here."""
-    return Path(path).is_dir() and not (Path(path) / ABOUT).exists()
+    """Tell whether a folder holds the authors' files, rather than some that were drawn here or none."""
+    folder = Path(path)
+    found = any(parts(kind, folder, "train")[0].latents.exists() for kind in KINDS)
+    return found and not (folder / ABOUT).exists()
 
 
 def _open(kind: str, found: list[Part], size: int) -> SceneImages:
@@ -109,12 +112,11 @@ def _open(kind: str, found: list[Part], size: int) -> SceneImages:
 
 
 def _latents(path: Path) -> npt.NDArray[np.float64]:
-    try:
-        latents: npt.NDArray[np.float64] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as problem:
-        raise DatasetError(f"{path} cannot be read: {problem}") from None
+    latents: npt.NDArray[np.float64] = read_npy(path, mapped=True)
     if latents.ndim != 2 or latents.shape[1] != len(LATENTS) or not len(latents):
         raise DatasetError(f"{path} must hold latents (N, {len(LATENTS)}), got shape {latents.shape}")
+    if not np.isfinite(latents).all():
+        raise DatasetError(f"{path} must hold finite latents, got NaN or infinity")
     return latents
 
 

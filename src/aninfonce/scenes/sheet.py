@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from aninfonce._files import whole_file
 from aninfonce._validation import check_count
 from aninfonce.datasets.pillow import pillow
 from aninfonce.scenes.layout import LATENTS
@@ -49,5 +50,6 @@ def contact_sheet(path: str | Path, *, size: int = 72, columns: int = 7) -> Path
     pen = ImageDraw.Draw(sheet)
     for place, name in enumerate((*LATENTS, "objects")):
         pen.text((4, place * size + size // 2 - 6), name, fill="black")
-    sheet.save(path, optimize=True)
+    with whole_file(path) as temporary:
+        sheet.save(temporary, optimize=True)
     return Path(path)

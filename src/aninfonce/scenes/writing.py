@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 
+from aninfonce._files import remove_leftovers, whole_file, write_whole
 from aninfonce._validation import check_choice, check_count
 from aninfonce.datasets.pillow import pillow
+from aninfonce.datasets.reading import reading
 from aninfonce.scenes.bank import VERSION, Report
 from aninfonce.scenes.layout import LATENTS, REACH
 from aninfonce.scenes.mesh import Floats
@@ -74,12 +75,12 @@ def _check_same(folder: Path, about: dict[str, object]) -> None:
     """Refuse to mix two data sets in one folder."""
     path = folder / ABOUT
     if path.exists():
-        there = json.loads(path.read_text(encoding="utf-8"))
+        with reading(path, "the description of a data set"):
+            there = dict(json.loads(path.read_text(encoding="utf-8")))
         if there != about:
             differ = ", ".join(f"{key} {there.get(key)}" for key in about if there.get(key) != about[key])
             raise ValueError(f"`folder` must be empty or hold the same data set, got one with {differ}")
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(about), encoding="utf-8")
+    write_whole(path, json.dumps(about))
 
 
 def _shares(kind: str, folder: Path, split: str, count: int) -> list[tuple[Part, int]]:
@@ -96,11 +97,11 @@ def _shares(kind: str, folder: Path, split: str, count: int) -> list[tuple[Part,
 def _draw_latents(part: Part, seed: int, place: list[int], count: int) -> Floats:
     latents = np.random.default_rng([seed, *place]).uniform(-1, 1, (count, len(LATENTS)))
     part.images.mkdir(parents=True, exist_ok=True)
-    # Written whole or not at all: a torn file of latents would be taken for the data.
+    for folder in {part.images, part.latents.parent}:
+        remove_leftovers(folder)
     for path, values in ((part.latents, latents), (_scaled(part), latents * _UNITS)):
-        temporary = path.with_suffix(f".{os.getpid()}.npy")
-        np.save(temporary, values, allow_pickle=False)
-        os.replace(temporary, path)
+        with whole_file(path) as temporary:
+            np.save(temporary, values, allow_pickle=False)
     return latents
 
 
@@ -116,6 +117,5 @@ def _write(renderer: SceneRenderer, part: Part, number: int, latents: Floats, ro
         return
     pictures = renderer.render(latents[missing], np.full(len(missing), number))
     for row, picture in zip(missing, pictures, strict=True):
-        temporary = files[row].with_suffix(f".{os.getpid()}.tmp")
-        pillow().fromarray(np.ascontiguousarray(picture.transpose(1, 2, 0))).save(temporary, format="PNG")
-        os.replace(temporary, files[row])
+        with whole_file(files[row], durable=False) as temporary:
+            pillow().fromarray(np.ascontiguousarray(picture.transpose(1, 2, 0))).save(temporary, format="PNG")

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from aninfonce._validation import check_count
 from aninfonce.similarities._positive import PositiveMap, initial_raw, positive
-from aninfonce.similarities.base import Factors, Similarity, squared_distance_factors
+from aninfonce.similarities.base import Similarity
 
 
 class Anisotropic(Similarity):
@@ -34,6 +34,9 @@ class Anisotropic(Similarity):
 
     """
 
+    dim: int
+    form = "distance"
+
     def __init__(self, dim: int, initial: float | Tensor = 1.0, positive_map: PositiveMap = "exp") -> None:
         super().__init__()
         self.dim = check_count(dim, "dim")
@@ -45,14 +48,18 @@ class Anisotropic(Similarity):
         """The diagonal of Λ̂, (d,), in the ½ convention."""
         return positive(self.raw, self.positive_map)
 
+    def _concentration(self, dtype: torch.dtype) -> Tensor:
+        """Λ̂ in the precision of the rows, so that only the parameter itself may be rounded."""
+        return positive(self.raw.to(dtype), self.positive_map)
+
     def pair(self, q: Tensor, r: Tensor) -> Tensor:
         """−½ΔᵀΛ̂Δ of matching rows: (..., d) to (...)."""
-        return -0.5 * ((q - r).square() * self.concentration.to(q.dtype)).sum(dim=-1)
+        self.check_width(q=q, r=r)
+        return -0.5 * ((q - r).square() * self._concentration(q.dtype)).sum(dim=-1)
 
-    def factor(self, q: Tensor, r: Tensor) -> Factors:
-        """Stretch by √Λ̂, where the similarity is −½ of a plain squared distance."""
-        root = self.concentration.to(q.dtype).sqrt()
-        return squared_distance_factors(q * root, r * root, 0.5)
+    def scale_of_columns(self, dtype: torch.dtype) -> Tensor:
+        """√Λ̂, (d,)."""
+        return self._concentration(dtype).sqrt()
 
     def extra_repr(self) -> str:
         """Show the dimension and the map."""
@@ -88,6 +95,9 @@ class FullAnisotropic(Similarity):
 
     """
 
+    dim: int
+    form = "distance"
+
     def __init__(self, dim: int, initial: float | Tensor = 1.0) -> None:
         super().__init__()
         self.dim = check_count(dim, "dim")
@@ -115,12 +125,13 @@ class FullAnisotropic(Similarity):
 
     def pair(self, q: Tensor, r: Tensor) -> Tensor:
         """−½ΔᵀMΔ of matching rows: (..., d) to (...)."""
+        self.check_width(q=q, r=r)
         return -0.5 * ((q - r) @ self.root.to(q.dtype)).square().sum(dim=-1)
 
-    def factor(self, q: Tensor, r: Tensor) -> Factors:
-        """Map by L, where the similarity is −½ of a plain squared distance."""
-        root = self.root.to(q.dtype)
-        return squared_distance_factors(q @ root, r @ root, 0.5)
+    def stretch(self, z: Tensor) -> Tensor:
+        """Map by L."""
+        self.check_width(z=z)
+        return z @ self.root.to(z.dtype)
 
     def extra_repr(self) -> str:
         """Show the dimension."""

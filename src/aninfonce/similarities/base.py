@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +17,8 @@ class Factors(NamedTuple):
     key: Tensor
     query_bias: Tensor
     key_bias: Tensor
+    cancels: bool = False
+    """Whether product and biases may cancel, as in an expanded square."""
 
     def matrix(self) -> Tensor:
         """Multiply out to the (N, M) matrix."""
@@ -26,8 +28,9 @@ class Factors(NamedTuple):
 class Similarity(nn.Module):
     """Base of the similarities: a larger value means more alike.
 
-    A subclass implements `pair`, and either `factor` (if its matrix is one matrix product and two
-    biases, which is what the fast loss uses) or `matrix`.
+    A subclass implements `pair` and one of four: `scale_of_columns` or `stretch` with a `form` (the fastest:
+    the losses then use that the similarity is symmetric), `factor` (if its matrix is one matrix product and
+    two biases), or `matrix`.
 
     Example:
         >>> import torch
@@ -44,6 +47,10 @@ class Similarity(nn.Module):
 
     # pytorch-metric-learning reads this: larger is closer.
     is_inverted: ClassVar[bool] = True
+    # Columns that the rows must have; None if any number will do.
+    dim: int | None = None
+    # How the similarity follows from what `stretch` gives: −½ of the squared distance, or the inner product.
+    form: Literal["distance", "product"] | None = None
 
     def forward(self, q: Tensor, r: Tensor | None = None) -> Tensor:
         """Similarity of every row of `q` with every row of `r`.
@@ -58,6 +65,7 @@ class Similarity(nn.Module):
         """
         r = q if r is None else r
         check_matrix(q, "q")
+        self.check_width(q=q)
         check_matrix(r, "r", columns=q.shape[1])
         check_same_device(q=q, r=r)
         dtype = torch.promote_types(q.dtype, r.dtype)
@@ -69,16 +77,47 @@ class Similarity(nn.Module):
         """(N, d) and (M, d) to (N, M), without checks."""
         factors = self.factor(q, r)
         if factors is None:
-            raise NotImplementedError(f"{type(self).__name__} must implement `factor` or `matrix`")
+            raise NotImplementedError(f"{type(self).__name__} must implement `stretch`, `factor` or `matrix`")
         return factors.matrix()
+
+    def check_width(self, **rows: Tensor) -> None:
+        """Require `dim` columns: torch would broadcast a single one, or a single parameter."""
+        for name, z in rows.items():
+            if self.dim is not None and z.shape[-1] != self.dim:
+                raise ValueError(
+                    f"`{name}` must have {self.dim} column(s) for `dim={self.dim}`,"
+                    f" got shape {tuple(z.shape)}"
+                )
 
     def pair(self, q: Tensor, r: Tensor) -> Tensor:
         """Similarity of matching rows: (..., d) and (..., d), broadcast, to (...)."""
         raise NotImplementedError(f"{type(self).__name__} must implement `pair`")
 
+    def stretch(self, z: Tensor) -> Tensor:
+        """Map (n, d) to (n, k), linearly, to where `form` says what the similarity is."""
+        self.check_width(z=z)
+        scale = self.scale_of_columns(z.dtype)
+        if scale is None:
+            raise NotImplementedError(f"{type(self).__name__} has a `form` and must implement `stretch`")
+        return z * scale
+
+    def scale_of_columns(self, dtype: torch.dtype) -> Tensor | float | None:
+        """Give what `stretch` multiplies the columns by, (d,) or a number, if it does nothing else."""
+        return None
+
     def factor(self, q: Tensor, r: Tensor) -> Factors | None:
         """Write the matrix of (N, d) and (M, d) as one product, or give None if it is not one."""
-        return None
+        if self.form is None:
+            return None
+        self.check_width(q=q, r=r)
+        if self.form == "product":
+            query, key = self.stretch(q), self.stretch(r)
+            return Factors(query, key, query.new_zeros(len(query)), key.new_zeros(len(key)))
+        # Distances do not change with the origin, but the rounding of the expanded square does.
+        origin = r.detach().mean(dim=0)
+        query, key = self.stretch(q - origin), self.stretch(r - origin)
+        query_bias, key_bias = (-0.5 * rows.square().sum(dim=1) for rows in (query, key))
+        return Factors(query, key, query_bias, key_bias, cancels=True)
 
     # The rest is the interface that losses and miners of pytorch-metric-learning call.
 
@@ -97,11 +136,3 @@ class Similarity(nn.Module):
     def largest_dist(self, *args: Any, **kwargs: Any) -> Any:
         """Farthest of many: the smallest similarity."""
         return torch.min(*args, **kwargs)
-
-
-def squared_distance_factors(q: Tensor, r: Tensor, weight: float) -> Factors:
-    """Write −weight·‖q − r‖² as factors."""
-    # Distances do not change with the origin, but the rounding of the expanded square does.
-    origin = r.detach().mean(dim=0)
-    q, r = q - origin, r - origin
-    return Factors(q * (2 * weight), r, -weight * q.square().sum(dim=1), -weight * r.square().sum(dim=1))

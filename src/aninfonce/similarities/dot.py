@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from aninfonce._validation import check_count
 from aninfonce.similarities._positive import PositiveMap, initial_raw, positive
-from aninfonce.similarities.base import Factors, Similarity
-
-
-def _zeros(z: Tensor) -> Tensor:
-    return z.new_zeros(len(z))
+from aninfonce.similarities.base import Similarity
 
 
 class Dot(Similarity):
@@ -23,13 +20,15 @@ class Dot(Similarity):
 
     """
 
+    form = "product"
+
     def pair(self, q: Tensor, r: Tensor) -> Tensor:
         """Inner product of matching rows: (..., d) to (...)."""
         return (q * r).sum(dim=-1)
 
-    def factor(self, q: Tensor, r: Tensor) -> Factors:
-        """Give the rows themselves; no biases."""
-        return Factors(q, r, _zeros(q), _zeros(r))
+    def scale_of_columns(self, dtype: torch.dtype) -> float:
+        """Nothing to scale."""
+        return 1.0
 
 
 class Scaled(Similarity):
@@ -51,6 +50,9 @@ class Scaled(Similarity):
 
     """
 
+    dim: int
+    form = "product"
+
     def __init__(
         self, dim: int, initial: float | Tensor = 1.0, positive_map: PositiveMap = "softplus"
     ) -> None:
@@ -66,11 +68,12 @@ class Scaled(Similarity):
 
     def pair(self, q: Tensor, r: Tensor) -> Tensor:
         """Scaled inner product of matching rows: (..., d) to (...)."""
+        self.check_width(q=q, r=r)
         return (q * self.scale.to(q.dtype) * r).sum(dim=-1)
 
-    def factor(self, q: Tensor, r: Tensor) -> Factors:
-        """Fold the scale into the queries."""
-        return Factors(q * self.scale.to(q.dtype), r, _zeros(q), _zeros(r))
+    def scale_of_columns(self, dtype: torch.dtype) -> Tensor:
+        """√S, (d,)."""
+        return positive(self.raw.to(dtype), self.positive_map).sqrt()
 
     def extra_repr(self) -> str:
         """Show the dimension and the map."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from aninfonce._validation import check_number
-from aninfonce.similarities.base import Factors, Similarity, squared_distance_factors
+from aninfonce.similarities.base import Similarity
 
 
 class NegativeLp(Similarity):
@@ -31,14 +32,15 @@ class NegativeLp(Similarity):
     def __init__(self, p: float = 2) -> None:
         super().__init__()
         self.p = check_number(p, "p", minimum=1)
+        self.form = "distance" if self.p == 2 else None
 
     def pair(self, q: Tensor, r: Tensor) -> Tensor:
         """−‖Δ‖ₚᵖ of matching rows: (..., d) to (...)."""
         return -_power((q - r).abs(), self.p).sum(dim=-1)
 
-    def factor(self, q: Tensor, r: Tensor) -> Factors | None:
-        """One product for p = 2; none otherwise."""
-        return squared_distance_factors(q, r, 1.0) if self.p == 2 else None
+    def scale_of_columns(self, dtype: torch.dtype) -> float:
+        """√2, for p = 2: there −‖Δ‖² is −½ of a squared distance."""
+        return math.sqrt(2)
 
     def matrix(self, q: Tensor, r: Tensor) -> Tensor:
         """(N, d) and (M, d) to (N, M), with memory for (N, M) only."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aninfonce.studies.store import Row
 
 Preset = Literal["smoke", "laptop", "paper"]
-PRESETS = ("smoke", "laptop", "paper")
+PRESETS: tuple[Preset, ...] = ("smoke", "laptop", "paper")
 
 # Numbers, lists and texts only: whatever is here comes back from a JSON file as it was.
 Metrics = dict[str, Any]

@@ -76,7 +76,7 @@ def run(cell: Cell, seed: int) -> Metrics:
         "class": probe.mean,
         "linear R²": linear_r2(z, embedding).mean,
         "data": scenes.label(settings),
-        "curves": trained.curves(fitted, "held_out_loss"),
+        "curves": trained.curves(fitted, scenes.loss_curve(settings)),
     }
     nonlinear = kernel_ridge_r2(z, embedding, partitions=_GROUPS)
     metrics["nonlinear R²"] = nonlinear.mean

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from aninfonce._seeds import global_stream
 from aninfonce.distributions.shaped import FORMS
 from aninfonce.losses import AnInfoNCE, InfoNCE
 from aninfonce.metrics import linear_r2
@@ -56,8 +57,7 @@ def run(cell: Cell, seed: int) -> Metrics:
     """Train one loss on one form; R² of style and content, and Λ̂ in the scale of the latents."""
     settings = cell.configuration
     source = trained.source(settings, seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)  # the weights of β
+    with global_stream(seed, "weights of β"):
         loss = _loss(settings["method"], source.dim)
     # All but InfoNCE, which needs the sphere, stay in Rᵈ: alike for all metrics, and nothing folds there.
     sphere = settings["method"] == "InfoNCE" or settings["recipe"] == "paper"

@@ -7,8 +7,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Generator
 
+from aninfonce._seeds import global_stream, stream
 from aninfonce.losses import AnInfoNCE
 from aninfonce.metrics import linear_r2
 from aninfonce.processes import process
@@ -74,9 +74,8 @@ def run(cell: Cell, seed: int) -> Metrics:
     truth = torch.tensor(settings["concentration"])
     conditional = {"kind": settings["sampler"], "concentration": tuple(settings["concentration"])}
     source = process("fig2/25", mixing="identity", conditional=conditional)
-    generator = Generator().manual_seed(seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)  # the weights of β
+    generator = stream(seed, "pairs")
+    with global_stream(seed, "weights of β"):
         loss = AnInfoNCE(len(truth), initial=truth, normalize=False, **_LOSSES[settings["loss"]])
     optimizer = torch.optim.Adam(loss.param_groups(lr=3e-3), lr=3e-3, betas=(0.9, 0.99))
     steps = settings["steps"]

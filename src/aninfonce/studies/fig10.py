@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import torch
 from scipy.optimize import minimize_scalar
-from torch import Generator
 
+from aninfonce._seeds import stream
 from aninfonce.distributions import ApproximateFisherBingham, FisherBingham, Uniform
 from aninfonce.losses import info_nce
 from aninfonce.similarities import Anisotropic
@@ -51,7 +51,7 @@ def run(cell: Cell, seed: int) -> Metrics:
         return tuning.run(cell, seed)
     dim, count, total = settings["dim"], settings["negatives"], settings["anchors"]
     family = FisherBingham if settings["sampler"] == "exact" else ApproximateFisherBingham
-    generator = Generator().manual_seed(seed)
+    generator = stream(seed, "pairs")
     batches = []
     for start in range(0, total, _CHUNK):
         z = Uniform(Sphere(dim)).sample(min(_CHUNK, total - start), generator)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from torch import Generator
-
+from aninfonce._seeds import stream
 from aninfonce.metrics import linear_r2, mean_correlation_coefficient
 from aninfonce.processes import optimal_loss, process
 from aninfonce.studies import trained
@@ -34,8 +33,6 @@ _BATCHES = {"smoke": 2, "laptop": 40, "paper": 40}
 _PARTS = {"style": range(5), "content": range(5, 10)}
 # Two digits of a printed mark, and how well a figure can be read.
 _A, _READING = 0.005, 0.003
-# InfoNCE does not care about style: what the start had of it only fades, the better the smaller the rates.
-_RATES_OF_INFONCE = 0.3
 
 
 def cells(preset: Preset) -> list[Cell]:
@@ -46,7 +43,7 @@ def cells(preset: Preset) -> list[Cell]:
         Cell(
             f"{loss} Λ₂={value}",
             {"process": f"fig2/{value}", "loss": loss},
-            sizes if loss == "AnInfoNCE" or preset == "paper" else {**sizes, "rates": _RATES_OF_INFONCE},
+            sizes if loss == "AnInfoNCE" or preset == "paper" else {**sizes, "rates": trained.INFONCE_RATES},
             _published(loss, value),
             seconds,
         )
@@ -143,7 +140,7 @@ def _optimum(settings: dict[str, Any], seed: int) -> Metrics:
         settings["negatives"],
         counting="published",
         batches=settings["batches"],
-        generator=Generator().manual_seed(seed),
+        generator=stream(seed, "pairs"),
     )
     return {"C: optimal loss": best.value, "standard error": best.standard_error}
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
+from aninfonce._seeds import stream
 from aninfonce.distributions import FisherBingham
 from aninfonce.studies.base import ANINFONCE, Cell, Metrics, Preset, Study
 
@@ -40,7 +41,7 @@ def run(cell: Cell, seed: int) -> Metrics:
     """Measure the overlap ∫ min(p(x|a), p(x|b)) dx of two anchors' conditionals: 1 alike, 0 disjoint."""
     settings = cell.configuration
     x = _laws(settings["concentration"], settings["degrees"], settings["samples"])[0].sample(
-        Generator().manual_seed(seed)
+        stream(seed, "samples")
     )
     # One anchor each: the normaliser is the same for all samples.
     here, there = _laws(settings["concentration"], settings["degrees"], 1)
@@ -59,7 +60,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
         settings = row["configuration"]
         laws = _laws(settings["concentration"], settings["degrees"], 400)
         for law, colour in zip(laws, ("C0", "C1"), strict=True):
-            x = law.sample(Generator().manual_seed(0)).numpy()
+            x = law.sample(stream(0, "figure")).numpy()
             axes.scatter(x[:, 0], x[:, 1], x[:, 2], s=4, color=colour, alpha=0.5, rasterized=True)
         axes.set_title(f"{name}: overlap {row['metrics']['overlap']:.2f}")
         axes.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1), xticks=(), yticks=(), zticks=())

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Generator, Tensor
+from torch import Tensor
 
+from aninfonce._seeds import derive_seed, stream
 from aninfonce.metrics import linear_r2
 from aninfonce.processes import process, process_settings
 from aninfonce.processes.config import Isotropic
@@ -57,7 +58,7 @@ def run(cell: Cell, seed: int) -> Metrics:
     fitted = fit(north, config)
     test = trained.fresh_pairs(south, settings, seed)
     assert test.z is not None
-    others = north.sample(len(test), Generator().manual_seed(7_919 + seed))
+    others = north.sample(len(test), stream(seed, "other pole"))
     return {
         "R²": linear_r2(test.z, fitted.embed(test.x)).mean,
         "domain accuracy": _domain_accuracy(others.x, test.x, seed),
@@ -74,7 +75,9 @@ def _domain_accuracy(north: Tensor, south: Tensor, seed: int) -> float:
     half = len(north) // 2
     parts = [np.concatenate([north[rows], south[rows]]) for rows in (slice(half), slice(half, None))]
     labels = [np.arange(len(part)) < len(part) // 2 for part in parts]
-    network = MLPClassifier((64, 64), early_stopping=True, max_iter=30, random_state=seed)
+    # scikit-learn takes 32 bits.
+    own = derive_seed(seed, "domain classifier") % 2**32
+    network = MLPClassifier((64, 64), early_stopping=True, max_iter=30, random_state=own)
     classifier = make_pipeline(StandardScaler(), network).fit(parts[0], labels[0])
     return float(classifier.score(parts[1], labels[1]))
 

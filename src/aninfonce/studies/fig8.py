@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Generator
 
+from aninfonce._seeds import stream
 from aninfonce.processes import process
 from aninfonce.studies import dynamics
 from aninfonce.studies.base import ANINFONCE, Cell, Metrics, Preset, Study
@@ -37,7 +37,7 @@ def run(cell: Cell, seed: int) -> Metrics:
     settings = cell.configuration
     if "pairs" not in settings:
         return dynamics.run(cell, seed)
-    generator = Generator().manual_seed(seed)
+    generator = stream(seed, "pairs")
     source = process(settings["process"], mixing="identity")
     batch = source.sample(settings["pairs"], generator)
     assert batch.z is not None

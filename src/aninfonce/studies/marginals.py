@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Generator
 
+from aninfonce._seeds import stream
 from aninfonce.distributions import Uniform, VonMisesFisher
 from aninfonce.metrics import linear_r2
 from aninfonce.spaces import Sphere
@@ -72,7 +72,7 @@ def mass_to_move(dim: int, kappa: float, draws: int, seed: int) -> float:
     True
     """
     law = VonMisesFisher(torch.eye(dim, dtype=torch.float64)[:1].expand(draws, dim), kappa)
-    x = law.sample(Generator().manual_seed(seed))
+    x = law.sample(stream(seed, "mass to move"))
     ratio = Uniform(Sphere(dim)).log_prob(x) - law.log_prob(x)
     # ½∫|p − u| = E_p[max(0, 1 − u/p)].
     return float((1.0 - ratio.exp()).clamp_min(0.0).mean())

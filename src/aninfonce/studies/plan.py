@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -12,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from aninfonce._validation import check_choice, check_count
+from aninfonce._validation import check_choice, check_count, did_you_mean, nearest_names
 from aninfonce.studies.base import PRESETS, Cell, Preset, Study
 from aninfonce.studies.store import Key, Row
 
@@ -77,7 +76,10 @@ def plan(
     known = sorted({name for _, cell in pairs for name in cell.settings})
     for name in changes:
         if name not in known:
-            raise ValueError(f"`set` must name a setting of these cells ({', '.join(known)}), got {name!r}")
+            raise ValueError(
+                f"`set` must name a setting of these cells ({', '.join(known)}), got {name!r}"
+                f"{did_you_mean(name, known)}"
+            )
     cells = [(study, _change(cell, changes)) for study, cell in pairs]
     return [Task(study, cell, seed, preset) for seed in range(seeds) for study, cell in cells]
 
@@ -132,5 +134,5 @@ def _change(cell: Cell, changes: Mapping[str, Any]) -> Cell:
 
 
 def _hint(name: str, names: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.3) or names[:5]
+    close = nearest_names(name, names, cutoff=0.3) or names[:5]
     return f"; there are {', '.join(map(repr, close))}"

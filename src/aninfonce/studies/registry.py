@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
+from typing import TYPE_CHECKING
 
-from aninfonce.studies.base import Study
+from aninfonce._validation import check_choice
+
+if TYPE_CHECKING:
+    from aninfonce.studies.base import Study
 
 # Each module of that name, with _ for -, holds one `STUDY`; loaded when asked for, so that listing the names
 # costs nothing.
@@ -59,6 +62,11 @@ def study_names(*, own_data: bool = False) -> list[str]:
     return [*_NAMES, *(_ON_OWN_DATA if own_data else ())]
 
 
+def check_study(name: str) -> str:
+    """Require the name of a study, before anything of it is loaded."""
+    return check_choice(name, "study", study_names(own_data=True), listed_by="`aninfonce list`")
+
+
 def find_study(name: str) -> Study:
     """Look up a study.
 
@@ -72,11 +80,7 @@ def find_study(name: str) -> Study:
         The study; a `ValueError` with close names if there is none of that name.
 
     """
-    names = study_names(own_data=True)
-    if name not in names:
-        close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-        hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-        raise ValueError(f"`study` must be one of {', '.join(names)}, got {name!r}{hint}")
+    check_study(name)
     folder = "aninfonce.studies.images" if name in _OF_IMAGES else "aninfonce.studies"
     study: Study = importlib.import_module(f"{folder}.{name.replace('-', '_')}").STUDY
     return study

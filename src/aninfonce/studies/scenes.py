@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
+from aninfonce._seeds import derive_seed, stream
 from aninfonce._validation import check_choice
 from aninfonce.datasets.images import ImageRows
 from aninfonce.datasets.tensors import coarse_pixels, pixel_tensor
@@ -29,11 +30,12 @@ from aninfonce.scenes import (
 )
 from aninfonce.studies.base import Cell, Configuration, Preset, Published
 from aninfonce.training import NeighbourOrder, TrainingConfig
+from aninfonce.training.monitor import HELD_OUT_LOSS, SEEN_LOSS
 from aninfonce.training.source import ArraySource, PairSource
 
 RENDERED = "rendered"
 # Pictures are the same for every seed, as a data set would be; seeds draw weights, order and views.
-DATA_SEED, TEST_SEED = 20_210, 20_211
+_DATA_SEED = 0
 _FOR_STATISTICS = 1_000
 
 # `data` is "rendered", or a folder in the released layout; `images` is how many training pictures (pairs) are
@@ -97,7 +99,7 @@ class SceneCell(Cell):
 
     def __post_init__(self) -> None:
         values = self.printed
-        if not is_released(self.settings["data"]):
+        if not _as_released(self.settings):
             values = {name: replace(value, goal="shown", target=None) for name, value in values.items()}
         object.__setattr__(self, "published", values)
 
@@ -119,7 +121,12 @@ def label(settings: Configuration) -> str:
     """Say which pictures a result was measured on."""
     if settings["data"] == RENDERED:
         return "rendered on demand"
-    return "released files" if is_released(settings["data"]) else "a rendered folder"
+    return "released files" if _as_released(settings) else "a rendered folder"
+
+
+def _as_released(settings: Configuration) -> bool:
+    """Tell whether pictures are the authors': never those drawn on demand, whatever folders are about."""
+    return settings["data"] != RENDERED and is_released(settings["data"])
 
 
 def pictures(latents: Tensor, settings: Configuration, shapes: Sequence[str] = ("teapot",)) -> ImageRows:
@@ -162,7 +169,7 @@ def pairs(
         source = MatchedSource(given, law, seed) if views is None else views(given.images)
         return source, given.images
     # Anchors come first from the generator: they are the same, and drawn once, for all laws.
-    drawn_pairs = law.sample(settings["images"], Generator().manual_seed(DATA_SEED))
+    drawn_pairs = law.sample(settings["images"], stream(_DATA_SEED, "scenes", "train"))
     assert drawn_pairs.z is not None
     assert drawn_pairs.z_pos is not None
     anchors = pictures(drawn_pairs.z, settings, shapes)
@@ -173,7 +180,7 @@ def pairs(
     batches = settings.get("batches", "random")
     check_choice(batches, "batches", ("random", "neighbours"))
     if batches == "neighbours":
-        order = NeighbourOrder(coarse_pixels(anchors), 2 * seed, what="pairs")
+        order = NeighbourOrder(coarse_pixels(anchors), seed, what="pairs")
         return ArraySource(rows, seed, order=order), anchors
     return ArraySource(rows, seed), anchors
 
@@ -183,7 +190,7 @@ def training_pictures(settings: Configuration, kind: str) -> tuple[ImageRows, Te
     if settings["data"] != RENDERED:
         given = stored(settings, "train", kind)
         return given.images, torch.from_numpy(np.array(given.latents)).float()
-    latents = _uniform(settings["images"], DATA_SEED)
+    latents = _uniform(settings["images"], "train")
     return pictures(latents, settings), latents
 
 
@@ -195,16 +202,16 @@ def held_out_pictures(
     if settings["data"] != RENDERED:
         # In random order, not by classes: scores are fitted on every other row.
         given = stored(settings, "test", kind)
-        rows = np.random.default_rng(TEST_SEED).permutation(len(given))[:n]
+        rows = np.random.default_rng(derive_seed(_DATA_SEED, "scenes", "test")).permutation(len(given))[:n]
         latents, classes = (torch.from_numpy(np.array(a[rows])) for a in (given.latents, given.classes))
         return pixel_tensor(given.images[rows]), latents.float(), classes
-    z = _uniform(n, TEST_SEED)
+    z = _uniform(n, "test")
     images = pictures(z, settings, shapes)
     return pixel_tensor(images[np.arange(n)]), z, torch.arange(n) % len(shapes)
 
 
-def _uniform(n: int, seed: int) -> Tensor:
-    return scene_process(size=None).marginal.sample(n, Generator().manual_seed(seed))
+def _uniform(n: int, split: str) -> Tensor:
+    return scene_process(size=None).marginal.sample(n, stream(_DATA_SEED, "scenes", split))
 
 
 class Standardize(nn.Module):
@@ -225,7 +232,7 @@ class Standardize(nn.Module):
 
 def standardize(settings: Configuration, images: ImageRows, kind: str) -> Standardize:
     """Scale by the published statistics on the released files, by those of some pictures elsewhere."""
-    if is_released(settings["data"]):
+    if _as_released(settings):
         return Standardize(*NORMALIZATION[kind])
     some = pixel_tensor(images[np.arange(min(_FOR_STATISTICS, len(images)))])
     return Standardize(some.mean(dim=(0, 2, 3)).tolist(), some.std(dim=(0, 2, 3)).tolist())
@@ -233,7 +240,7 @@ def standardize(settings: Configuration, images: ImageRows, kind: str) -> Standa
 
 def network(settings: Configuration, inputs: Standardize, dim: int, seed: int) -> nn.Sequential:
     """Build the network of a cell, to (N, dim), before its head."""
-    generator = Generator().manual_seed(seed)
+    generator = stream(seed, "network")
     if settings["encoder"] != "resnet18":
         options = {"out_features": dim, "width": settings["width"], "generator": generator}
         return nn.Sequential(inputs, build_encoder(settings["encoder"], **options))
@@ -241,6 +248,17 @@ def network(settings: Configuration, inputs: Standardize, dim: int, seed: int) -
     with weights_from(generator):
         last = nn.Sequential(nn.Linear(backbone.out_features, 100), nn.LeakyReLU(), nn.Linear(100, dim))
     return nn.Sequential(inputs, ProjectedEncoder(backbone, last))
+
+
+def loss_curve(settings: Configuration) -> str:
+    """Name the column of the history that holds the loss of the evaluations."""
+    return HELD_OUT_LOSS if _held_out(settings) else SEEN_LOSS
+
+
+def _held_out(settings: Configuration) -> float:
+    """Give the share of pictures to evaluate on: none of a data set that has test pictures, as published."""
+    # Of a few pictures, enough to be evaluated on at all.
+    return max(0.1, 16 / settings["images"]) if settings["data"] == RENDERED else 0.0
 
 
 def training_config(
@@ -268,6 +286,7 @@ def training_config(
             "log_every": max(1, steps // 20),
             "evaluate_every": max(1, steps // 10),
             "evaluation_pairs": 1_024,
+            "held_out": _held_out(settings),
             "checkpoint_every": 0,
         }
     )

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
-from aninfonce.studies.base import configuration_key
+from aninfonce._files import append_line
+from aninfonce.studies.base import PRESETS, Published, configuration_key
 
 Row = dict[str, Any]
 Key = tuple[str, str, int, str]
 
 FILE = "results.jsonl"
-_FIELDS = ("study", "cell", "seed", "configuration", "metrics", "error")
+_FIELDS: dict[str, Any] = {
+    "study": str,
+    "cell": str,
+    "seed": int,
+    "configuration": dict,
+    "metrics": dict,
+    "error": str | None,
+}
+_OF_RUNS: dict[str, Any] = {"preset": str, "published": dict, "seconds": int | float, "versions": dict}
 
 
 class ResultStore:
@@ -47,16 +55,21 @@ class ResultStore:
         missing = [name for name in _FIELDS if name not in row]
         if missing:
             raise ValueError(f"`row` must have {', '.join(_FIELDS)}, got one without {', '.join(missing)}")
-        line = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+        line = json.dumps(row, ensure_ascii=False, allow_nan=False)
         self.directory.mkdir(parents=True, exist_ok=True)
-        with FileLock(self.path.with_suffix(".lock")), self.path.open("ab") as file:
-            _drop_torn_line(self.path, file.fileno())
-            file.write(line.encode())
-            file.flush()
-            os.fsync(file.fileno())
+        with FileLock(self.path.with_suffix(".lock")):
+            append_line(self.path, line)
 
-    def rows(self) -> list[Row]:
-        """Read all rows in the order of writing; a torn last line is skipped."""
+    def rows(self, *, of_runs: bool = False) -> list[Row]:
+        """Read all rows in the order of writing; a torn last line is skipped.
+
+        Args:
+            of_runs: require what `aninfonce run` writes, and not only what `append` does.
+
+        Returns:
+            The rows. A `ValueError` names the line that is none.
+
+        """
         if not self.path.exists():
             return []
         *lines, _ = self.path.read_bytes().split(b"\n")
@@ -64,9 +77,10 @@ class ResultStore:
         for number, line in enumerate(lines, start=1):
             try:
                 row = json.loads(line)
-            except ValueError:
+            # Brackets within brackets, without end, are no ValueError.
+            except (ValueError, RecursionError):
                 row = None
-            if not isinstance(row, dict) or any(name not in row for name in _FIELDS):
+            if not _has(row, _FIELDS) or (of_runs and not _is_of_run(row)):
                 raise ValueError(f"{self.path}, line {number}, is not a result: {line[:60]!r}")
             rows.append(row)
         return rows
@@ -74,6 +88,23 @@ class ResultStore:
     def finished(self) -> set[Key]:
         """Keys of all cells that need not run again; failed ones are not among them."""
         return {row_key(row) for row in self.rows() if row["error"] is None}
+
+
+def _has(row: Any, fields: dict[str, Any]) -> bool:
+    """Tell whether all fields are there, each of its kind."""
+    return isinstance(row, dict) and all(
+        name in row and isinstance(row[name], kind) for name, kind in fields.items()
+    )
+
+
+def _is_of_run(row: Row) -> bool:
+    """Tell whether a row has what `aninfonce run` adds, and reports read."""
+    if not _has(row, _OF_RUNS) or row["preset"] not in PRESETS:
+        return False
+    try:
+        return all(Published(**value) for value in row["published"].values())
+    except (TypeError, ValueError):
+        return False
 
 
 def row_key(row: Row) -> Key:
@@ -95,20 +126,3 @@ def newest(rows: Iterable[Row]) -> list[Row]:
         if row["error"] is None or key not in kept or kept[key]["error"] is not None:
             kept[key] = row
     return list(kept.values())
-
-
-def _drop_torn_line(path: Path, writable: int) -> None:
-    """Cut off a last line that has no end."""
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        end = size
-        while end > 0:
-            start = max(0, end - 4096)
-            file.seek(start)
-            found = file.read(end - start).rfind(b"\n")
-            if found >= 0:
-                end = start + found + 1
-                break
-            end = start
-    if end < size:
-        os.ftruncate(writable, end)

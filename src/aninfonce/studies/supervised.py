@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
+from aninfonce._seeds import stream
 from aninfonce.encoders import build_encoder
 from aninfonce.processes import DataGeneratingProcess
 from aninfonce.training import Recipe
@@ -27,7 +28,7 @@ def fit_supervised(
         >>> from aninfonce.processes import process
         >>> world = process("fig2/25", mixing="identity")
         >>> encoder = fit_supervised(world, Recipe(steps=100, batch_size=64), seed=0)
-        >>> batch = world.sample(500, Generator().manual_seed(1))
+        >>> batch = world.sample(500, torch.Generator().manual_seed(1))
         >>> bool((encoder(batch.x) - batch.z).square().mean() < 0.05)
         True
 
@@ -42,7 +43,7 @@ def fit_supervised(
         The encoder, from observations (N, D) to (N, d).
 
     """
-    generator = Generator().manual_seed(seed)
+    generator = stream(seed, "supervised")
     features = source.sample(1, generator).x.shape[1]
     model = build_encoder(
         encoder, in_features=features, out_features=source.dim, head=head, generator=generator

@@ -7,8 +7,9 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
+from aninfonce._seeds import stream
 from aninfonce.datasets import MaskVideos, generate_videos, load_videos
 from aninfonce.datasets.videos import GENERATED, KITTI
 from aninfonce.generative import SlowVAESettings, train_slow_vae
@@ -150,6 +151,8 @@ def train_contrastive(
             "evaluate_every": max(10, steps // 8),
             # Each of them is two images to embed, at every evaluation.
             "evaluation_pairs": 512,
+            # The published protocol trains and scores on the same frames.
+            "held_out": 0.0,
             "checkpoint_every": 0,
         }
     )
@@ -180,7 +183,7 @@ def recipe(settings: Configuration) -> Recipe:
 def score_frames(pairs: SequenceSource, embed: Embed, n: int, seed: int) -> MeanCorrelation:
     """Score an embedding by the published protocol, on `n` of the frames that were trained on."""
     assert pairs.latents is not None
-    generator = Generator().manual_seed(7_919 + seed)
+    generator = stream(seed, "test frames")
     rows = pairs.anchors[torch.randperm(len(pairs.anchors), generator=generator)[:n]]
     embedding = embed(pairs.frames[rows]).cpu()
     return mean_correlation_coefficient(

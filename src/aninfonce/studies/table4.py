@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
+from aninfonce._seeds import stream
 from aninfonce.augment import ViewSource, simclr
 from aninfonce.datasets.images import ImageRows
 from aninfonce.datasets.tensors import pixel_tensor
@@ -106,8 +107,8 @@ def run(cell: Cell, seed: int) -> Metrics:
     )
     inputs = scenes.standardize(settings, images, _KIND)
     fitted = fit(source, config, encoder=scenes.network(settings, inputs, z.shape[1], seed))
-    curves = trained.curves(fitted, "held_out_loss" if settings["pairs"] == "augmentations" else "r2")
-    return {**_scores(z, fitted.embed(x), settings), "curves": curves}
+    curve = scenes.loss_curve(settings) if settings["pairs"] == "augmentations" else "r2"
+    return {**_scores(z, fitted.embed(x), settings), "curves": trained.curves(fitted, curve)}
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
@@ -130,7 +131,7 @@ def _source(settings: Configuration, seed: int) -> tuple[PairSource, ImageRows]:
 
 def _supervised(settings: Configuration, seed: int, x: Tensor) -> Tensor:
     """Train the same network on the squared error to the latents, and embed test pictures."""
-    order = Generator().manual_seed(seed)
+    order = stream(seed, "supervised")
     images, latents = scenes.training_pictures(settings, _KIND)
 
     def draw(n: int) -> tuple[Tensor, Tensor]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
+from aninfonce._seeds import derive_seed
 from aninfonce.losses import AnInfoNCE
 from aninfonce.metrics import linear_r2
 from aninfonce.processes import process
@@ -56,7 +57,8 @@ def run(cell: Cell, seed: int) -> Metrics:
     loss = AnInfoNCE(pairs.dim, initial=first.concentration, normalize=False, **options)
     again = {**settings, "steps": settings["tuning_steps"], "whiten": False}
     # Another seed, or it would see the pairs of the first training once more.
-    second = fit(pairs, _config(again, seed + 7_919, options), encoder=encoder, loss=loss)
+    later = derive_seed(seed, "trained on") % 2**31
+    second = fit(pairs, _config(again, later, options), encoder=encoder, loss=loss)
     return {
         "R² before": before,
         "R²": linear_r2(test.z, second.embed(test.x)).mean,

@@ -1,8 +1,8 @@
 """Checkpoints on disk: tensors in safetensors, the rest in JSON; whole or not there at all.
 
 A run's directory holds `checkpoints/step-00000500/` with `tensors.safetensors` and `state.json`, the newest
-and the one before. A checkpoint is written under another name, brought to the disk, and renamed. Nothing in
-it is ever executed.
+and the one before. A checkpoint is written under another name, brought to the disk, and renamed. Both files
+have checksums. Nothing in them is ever executed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,12 +22,18 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-# Raise when a reader of the last version would misread what is written.
-FORMAT = 1
+from aninfonce._files import put_back, remove_leftovers, whole_folder
+from aninfonce._validation import describe, plain
+
+# Raise when a reader of the last version would misread what is written. 1 had no checksum of its own JSON.
+FORMAT = 2
 
 _FOLDER = "checkpoints"
 _TENSORS = "tensors.safetensors"
 _FACTS = "state.json"
+# The JSON ends with its own checksum, taken with zeros in this place.
+_NO_SUM = "0" * 64
+_SUM = re.compile(rb'"checksum": "([0-9a-f]{64})"\n}\Z')
 
 
 class CheckpointError(ValueError):
@@ -47,7 +55,7 @@ class Snapshot:
 
 
 def save_snapshot(directory: Path, step: int, snapshot: Snapshot, keep: int = 2) -> Path:
-    """Write a checkpoint atomically and remove all but the newest `keep`.
+    """Write a checkpoint atomically, and of those before it leave the newest, `keep` in all.
 
     Args:
         directory: of the run.
@@ -61,7 +69,8 @@ def save_snapshot(directory: Path, step: int, snapshot: Snapshot, keep: int = 2)
     """
     path = checkpoint_path(directory, step)
     write_snapshot(path, snapshot)
-    for old in checkpoints_in(directory)[:-keep]:
+    earlier = [other for other in checkpoints_in(directory) if other < path]
+    for old in earlier[: max(0, len(earlier) + 1 - keep)]:
         shutil.rmtree(old, ignore_errors=True)
     return path
 
@@ -74,31 +83,18 @@ def write_snapshot(path: Path, snapshot: Snapshot) -> Path:
         snapshot: what to write.
 
     Returns:
-        The path.
+        The path. An `OSError` names it if there is no room, and what was there before stays.
 
     """
-    folder = path.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    temporary = folder / f".{path.name}.{os.getpid()}"
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir()
     # One copy each: safetensors refuses tensors that share memory.
     tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in snapshot.tensors.items()}
-    save_file(tensors, temporary / _TENSORS)
-    facts = {"format": FORMAT, **snapshot.facts, "sha256": _digest(temporary / _TENSORS)}
-    (temporary / _FACTS).write_text(json.dumps(facts, indent=1, ensure_ascii=False), encoding="utf-8")
-    for name in (_TENSORS, _FACTS):
-        _sync(temporary / name)
-    _sync(temporary)
-    if path.exists():
-        # Step aside first, since rename does not replace a folder that holds something.
-        aside = folder / f".old-{path.name}.{os.getpid()}"
-        os.replace(path, aside)
-        os.replace(temporary, path)
-        shutil.rmtree(aside, ignore_errors=True)
-    else:
-        os.replace(temporary, path)
-    _sync(folder)
+    with whole_folder(path) as temporary:
+        try:
+            save_file(tensors, temporary / _TENSORS)
+        except SafetensorError as problem:
+            raise _as_os_error(problem) from None
+        facts = {**snapshot.facts, "format": FORMAT, "sha256": _digest(temporary / _TENSORS)}
+        (temporary / _FACTS).write_bytes(_to_json(facts))
     return path
 
 
@@ -112,14 +108,35 @@ def checkpoints_in(directory: Path) -> list[Path]:
     return sorted(path for path in (directory / _FOLDER).glob("step-*") if path.is_dir())
 
 
+def tidy_checkpoints(directory: Path) -> None:
+    """Remove what writers of this run left unfinished; only for who holds the run's lock."""
+    remove_leftovers(directory, alone=True)
+    remove_leftovers(directory / _FOLDER, alone=True)
+    # Format 1 named them without an ending.
+    for pattern in (".old-step-*", ".step-*"):
+        for path in (directory / _FOLDER).glob(pattern):
+            put_back(path, path.name[1:].rpartition(".")[0])
+
+
+def remove_checkpoints(directory: Path) -> None:
+    """Remove all checkpoints of a run."""
+    for path in checkpoints_in(directory):
+        shutil.rmtree(path)
+
+
 def read_snapshot(path: Path) -> Snapshot:
     """Read one checkpoint; a `CheckpointError` says what is wrong with it."""
     try:
-        facts = json.loads((path / _FACTS).read_text(encoding="utf-8"))
-        written = int(facts["format"])
+        raw = (path / _FACTS).read_bytes()
+    except FileNotFoundError:
+        why = f"there is no {_FACTS} in it" if path.is_dir() else "there is no such folder"
+        raise CheckpointError(f"{path} is not a checkpoint: {why}") from None
     except OSError as problem:
         raise CheckpointError(f"{path} is not a checkpoint: {problem.strerror or problem}") from None
-    except (ValueError, KeyError, TypeError):
+    try:
+        facts = json.loads(raw)
+        written = int(facts["format"])
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise CheckpointError(f"{path / _FACTS} is cut short or damaged") from None
     if written > FORMAT:
         version = facts.get("versions", {}).get("aninfonce", "a later one")
@@ -127,6 +144,8 @@ def read_snapshot(path: Path) -> Snapshot:
             f"{path} was written by a newer version of aninfonce ({version}, format {written}; this one reads"
             f" up to {FORMAT}): upgrade to use it"
         )
+    if not _is_whole(raw, written):
+        raise CheckpointError(f"{path / _FACTS} is cut short or damaged: its checksum does not match")
     try:
         if _digest(path / _TENSORS) != facts["sha256"]:
             raise CheckpointError(f"{path / _TENSORS} is cut short or damaged: its checksum does not match")
@@ -165,14 +184,47 @@ def newest_snapshot(path: Path) -> tuple[Path, Snapshot] | None:
     return None
 
 
+def last_snapshot_before(directory: Path, step: int) -> Path | None:
+    """Find the newest checkpoint of fewer steps that can be read."""
+    for path in reversed(checkpoints_in(directory)):
+        if path < checkpoint_path(directory, step):
+            with suppress(CheckpointError):
+                read_snapshot(path)
+                return path
+    return None
+
+
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _to_json(facts: dict[str, Any]) -> bytes:
+    """Write facts as JSON that ends with its own checksum."""
+    facts = {name: value for name, value in facts.items() if name != "checksum"}
+    text = json.dumps({**plain(facts), "checksum": _NO_SUM}, indent=1, ensure_ascii=False, default=_refuse)
+    raw = text.encode()
+    found = _SUM.search(raw)
+    assert found is not None
+    return raw[: found.start(1)] + hashlib.sha256(raw).hexdigest().encode() + raw[found.end(1) :]
+
+
+def _is_whole(raw: bytes, written: int) -> bool:
+    """Compare facts with their checksum; those of format 1 have none."""
+    found = _SUM.search(raw)
+    if found is None:
+        return written == 1
+    blank = raw[: found.start(1)] + _NO_SUM.encode() + raw[found.end(1) :]
+    return hashlib.sha256(blank).hexdigest().encode() == found.group(1)
+
+
+def _refuse(value: Any) -> Any:
+    raise ValueError(
+        f"only numbers, texts, lists and dictionaries of them can be saved, got {describe(value)}"
+    )
+
+
+def _as_os_error(problem: SafetensorError) -> Exception:
+    """Read off what the system said, such as that the disk is full."""
+    code = re.search(r"\(os error (\d+)\)", str(problem))
+    return problem if code is None else OSError(int(code[1]), os.strerror(int(code[1])))

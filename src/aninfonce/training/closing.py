@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,6 +10,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from aninfonce.losses import AnInfoNCE
+from aninfonce.losses.gather import alone
 from aninfonce.similarities import Anisotropic
 from aninfonce.training.align import fit_metric
 from aninfonce.training.config import Closing
@@ -38,6 +40,7 @@ class Closed:
     folding: FoldingCheck
 
 
+@alone()
 def close(
     embedding: Embedding,
     last: nn.Linear,
@@ -47,6 +50,8 @@ def close(
     generator: Generator,
 ) -> Closed:
     """Finish an embedding on the sphere; encoder and loss are changed in place.
+
+    The fits take float32 at least, whatever the precision of the weights.
 
     1. Sphering takes out a linear warp that costs almost no loss, and so trains away slowly.
     2. A full metric, fitted on fresh pairs, gives the axes: the embedding is rotated to its eigenvectors.
@@ -68,13 +73,15 @@ def close(
     assert isinstance(similarity, Anisotropic)
     device = last.weight.device
 
+    def embedded(x: Tensor, apply: Callable[[Tensor], Tensor] | None = None) -> Tensor:
+        rows = embed_in_chunks(embedding, x.to(device), apply)
+        return rows.to(torch.promote_types(rows.dtype, torch.float32))
+
     def embedded_pairs(n: int) -> tuple[Tensor, Tensor]:
         pairs = source.fresh(n)
-        return embed_in_chunks(embedding, pairs.x.to(device)), embed_in_chunks(
-            embedding, pairs.x_pos.to(device)
-        )
+        return embedded(pairs.x), embedded(pairs.x_pos)
 
-    h = embed_in_chunks(embedding, source.fresh(settings.pairs).x.to(device), embedding.headless)
+    h = embedded(source.fresh(settings.pairs).x, embedding.headless)
     before = embedding.head(h)
     sphering = sphering_map(h)
     compose_affine(last, sphering.matrix, sphering.centre)

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-import yaml
 from pydantic import (
+    BeforeValidator,
     Field,
     NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
 
-from aninfonce.processes.config import Settings
+from aninfonce._settings import Settings
+from aninfonce._validation import brief, plain
+from aninfonce.training.loss_options import checked_options
+from aninfonce.training.yaml_files import read_yaml
 
+# Of a message about bad settings.
+_MOST_PROBLEMS, _LONGEST_NAME = 20, 100
+_TYPE = re.compile(r"^constrained-|\[")
+
+Space = Literal["auto", "flat", "sphere", "learnable-sphere", "box", "unbounded"]
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 Momentum = Annotated[float, Field(ge=0.0, lt=1.0)]
+# Kept in JSON, so numpy's numbers become Python's.
+Options = Annotated[dict[str, Any], BeforeValidator(plain)]
 
 
 class Unfolding(Settings):
@@ -60,8 +73,11 @@ class Recipe(Settings):
 
     Attributes:
         name: the recipe that fields which are not given come from.
-        whiten: put a fixed map in front of the encoder that decorrelates its inputs, estimated once on 16 384
-            of them; for inputs of many dimensions.
+        whiten: put a fixed map in front of the encoder, estimated once on 16 384 inputs. True decorrelates
+            them, which mixtures of few noise-free channels want; "scale" only gives each its own scale, which
+            many noisy channels want, since decorrelating blows up their noise.
+        input_dropout: share of the inputs that are left out at random in every step: keeps an encoder from
+            learning noisy rows by heart.
         steps: of the optimiser.
         batch_size: pairs a step, over all processes together.
         growth: (share of the steps, batch size from there on).
@@ -84,7 +100,8 @@ class Recipe(Settings):
     """
 
     name: Literal["fast", "paper"] = "fast"
-    whiten: bool = False
+    whiten: bool | Literal["scale"] = False
+    input_dropout: Momentum = 0.0
     steps: PositiveInt = 2000
     batch_size: Annotated[int, Field(ge=2)] = 512
     growth: tuple[tuple[Share, PositiveInt], ...] = ((0.5, 1024),)
@@ -111,6 +128,11 @@ class Recipe(Settings):
         if isinstance(data, dict) and data.get("name") == "paper":
             return {**PAPER, **data}
         return data
+
+    @property
+    def largest_batch(self) -> int:
+        """Pairs of the largest step."""
+        return max([self.batch_size, *(size for _, size in self.growth)])
 
 
 # Both papers: Adam with no schedule, and the logs' batch of the AnInfoNCE experiments.
@@ -140,7 +162,7 @@ class EncoderSettings(Settings):
     """
 
     name: str = "mlp"
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: Options = Field(default_factory=dict)
 
 
 class LossSettings(Settings):
@@ -154,7 +176,12 @@ class LossSettings(Settings):
     """
 
     name: Literal["aninfonce", "infonce", "lp", "nt-xent", "custom"] = "aninfonce"
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: Options = Field(default_factory=dict)
+
+    @field_validator("options")
+    @classmethod
+    def _known_and_of_their_types(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        return checked_options(info.data.get("name", "custom"), options)
 
 
 class DataSettings(Settings):
@@ -165,18 +192,22 @@ class DataSettings(Settings):
         options: fields of the preset to change.
         seed: draws the mixing.
         arrays: an .npz file with `x` and `x_pos` instead of a process, and `z` if latents are known.
+        sha256: of that file; `train` fills it in. One with another content is refused.
 
     """
 
     process: str | None = None
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: Options = Field(default_factory=dict)
     seed: int = 0
     arrays: Path | None = None
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
         if (self.process is None) == (self.arrays is None):
             raise ValueError("give either `process` or `arrays`")
+        if self.sha256 is not None and self.arrays is None:
+            raise ValueError("`sha256` is that of `arrays`, and there are none")
         return self
 
 
@@ -193,7 +224,10 @@ class TrainingConfig(Settings):
     Attributes:
         data: where pairs come from, if not given in Python.
         dim: d, columns of the embedding; that of the process if not given.
-        space: where the embedding lives; it decides the encoder's last step.
+        space: where the embedding lives. "flat" is Rᵈ with a candidate potential, for latents of any
+            distribution, and ends with columns of unit variance; "sphere" is the papers' unit sphere; "auto"
+            decides between the two after the first part of the steps, by the shape of the embedding.
+            "learnable-sphere" and "box" have trained sizes; "unbounded" is Rᵈ as it comes.
         encoder: the network below that step.
         loss: what is minimised.
         recipe: how.
@@ -201,14 +235,18 @@ class TrainingConfig(Settings):
         log_every: steps between two rows of the log.
         evaluate_every: steps between two evaluations on held-out pairs (R² if latents are known, the gap to
             the optimal loss, the effective rank); 0 for none.
-        evaluation_pairs: held-out pairs; of arrays and loaders, pairs that are also trained on.
-        checkpoint_every: steps between two checkpoints; 0 for one at the end only.
+        evaluation_pairs: pairs to evaluate on, at most.
+        held_out: share of the pairs in arrays, loaders or sequences, or of the images, that is not trained on
+            and evaluated on instead; at most `evaluation_pairs`. 0 to train on all: evaluations then look at
+            pairs that are trained on. A process draws new pairs for them in any case.
+        checkpoint_every: steps between two checkpoints; 0 for the end only (before the closing
+            fits and after them).
 
     """
 
     data: DataSettings | None = None
-    dim: Annotated[int, Field(ge=2)] | None = None
-    space: Literal["sphere", "learnable-sphere", "box", "unbounded"] = "sphere"
+    dim: PositiveInt | None = None
+    space: Space = "sphere"
     encoder: EncoderSettings = EncoderSettings()
     loss: LossSettings = LossSettings()
     recipe: Recipe = Recipe()
@@ -216,6 +254,7 @@ class TrainingConfig(Settings):
     log_every: PositiveInt = 50
     evaluate_every: NonNegativeInt = 250
     evaluation_pairs: Annotated[int, Field(ge=256)] = 4096
+    held_out: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.1
     checkpoint_every: NonNegativeInt = 500
 
     @field_validator("encoder", "loss", mode="before")
@@ -242,16 +281,17 @@ class TrainingConfig(Settings):
     @property
     def unfolds(self) -> bool:
         """Whether training starts without the sphere."""
-        return self.recipe.unfold is not None and self._anisotropic_on_sphere
+        return self.recipe.unfold is not None and self.aligns and self.space in ("sphere", "auto")
 
     @property
     def closes(self) -> bool:
-        """Whether sphere, axes and Λ̂ are fitted after the last step."""
-        return self.recipe.close is not None and self._anisotropic_on_sphere
+        """Whether axes and Λ̂ are found after the last step, and a sphere is made round."""
+        return self.recipe.close is not None and self.aligns
 
     @property
-    def _anisotropic_on_sphere(self) -> bool:
-        return self.loss.name == "aninfonce" and self.space == "sphere"
+    def aligns(self) -> bool:
+        """Whether loss and space have axes that can be found: AnInfoNCE, in flat space or on the sphere."""
+        return self.loss.name == "aninfonce" and self.space in ("sphere", "flat", "auto")
 
 
 def load_config(path: str | Path) -> TrainingConfig:
@@ -261,35 +301,78 @@ def load_config(path: str | Path) -> TrainingConfig:
         path: the file.
 
     Returns:
-        The validated configuration. A `ValueError` lists every unknown key and bad value.
+        The validated configuration; relative paths in it start at the file's folder, and come out whole. A
+        `ValueError` lists every unknown key and bad value.
+
+    """
+    data = read_yaml(Path(path))
+    if not isinstance(data, dict):
+        raise ValueError(f"{path} must hold settings such as `recipe: fast`, got {type(data).__name__}")
+    config = parse_config(data, source=str(path))
+    if config.data is None or config.data.arrays is None:
+        return config
+    # Whole, so that it means the same to every command, wherever that is called.
+    arrays = (Path(path).parent / config.data.arrays).resolve()
+    return config.model_copy(update={"data": config.data.model_copy(update={"arrays": arrays})})
+
+
+def stored_config(settings: dict[str, Any], *, source: str = "configuration") -> TrainingConfig:
+    """Read the settings of a run that was kept. Versions that knew no `held_out` held nothing out."""
+    return parse_config({"held_out": 0.0, **settings}, source=source)
+
+
+def identity(config: TrainingConfig) -> dict[str, Any]:
+    """Give the settings that decide a run, as JSON types.
+
+    Where arrays lie does not, if their content is known: a folder may be moved before its run goes on.
+    """
+    settings = config.model_dump(mode="json")
+    if config.data is not None and config.data.sha256 is not None:
+        settings["data"]["arrays"] = None
+    return settings
+
+
+def parse_config(
+    data: dict[str, Any], *, source: str = "configuration", names: Mapping[str, str] | None = None
+) -> TrainingConfig:
+    """Validate settings given as a dictionary; problems come as one readable `ValueError`.
+
+    Args:
+        data: the settings.
+        source: where they are from, for the message.
+        names: what settings are called there, such as `{"recipe.steps": "max_steps"}`.
+
+    Returns:
+        The configuration.
 
     """
     try:
-        data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise ValueError(f"cannot read {path}: {problem.strerror or problem}") from None
-    except yaml.YAMLError as problem:
-        raise ValueError(f"{path} is not valid YAML: {problem}") from None
-    if not isinstance(data, dict):
-        raise ValueError(f"{path} must hold settings such as `recipe: fast`, got {type(data).__name__}")
-    return parse_config(data, source=str(path))
-
-
-def parse_config(data: dict[str, Any], *, source: str = "configuration") -> TrainingConfig:
-    """Validate settings given as a dictionary; problems come as one readable `ValueError`."""
-    try:
         return TrainingConfig.model_validate(data)
     except ValidationError as problems:
-        raise ValueError(f"{source}: {describe_problems(problems)}") from None
+        raise ValueError(f"{source}: {describe_problems(problems, names)}") from None
 
 
-def describe_problems(problems: ValidationError) -> str:
-    """Put the findings of pydantic in one line each."""
+def _called(setting: str, names: Mapping[str, str]) -> str:
+    """Put a user's own name in the place of a setting's, or of the one that it is part of."""
+    for known in sorted(names, key=len, reverse=True):
+        if setting == known or setting.startswith(f"{known}."):
+            return names[known] + setting.removeprefix(known)
+    return setting
+
+
+def describe_problems(problems: ValidationError, names: Mapping[str, str] | None = None) -> str:
+    """Put the findings of pydantic in one line each, with settings called as `parse_config` says."""
+    found = problems.errors()
     lines = []
-    for problem in problems.errors():
-        where = ".".join(str(part) for part in problem["loc"]) or "settings"
+    for problem in found[:_MOST_PROBLEMS]:
+        # Where several types are allowed, pydantic puts the type that it tried among the names.
+        parts = [str(part)[:_LONGEST_NAME] for part in problem["loc"] if not _TYPE.search(str(part))]
+        where = _called(".".join(parts), names or {}) or "settings"
         if problem["type"] == "extra_forbidden":
             lines.append(f"`{where}` is not a known setting")
         else:
-            lines.append(f"`{where}`: {problem['msg']}, got {problem['input']!r}")
+            message = problem["msg"].removeprefix("Value error, ")
+            lines.append(f"`{where}`: {message}, got {brief(problem['input'])}")
+    if len(found) > _MOST_PROBLEMS:
+        lines.append(f"and {len(found) - _MOST_PROBLEMS} more")
     return "\n  ".join(["", *lines]) if len(lines) > 1 else lines[0]

@@ -2,82 +2,98 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import torch
+from pydantic import ValidationError
 from torch import Tensor
 
+from aninfonce._validation import check_finite, describe
+from aninfonce.datasets.arrays import Array, list_arrays, read_npy, read_npz
+from aninfonce.datasets.images import DatasetError
 from aninfonce.processes import DataGeneratingProcess, PairBatch, process
-from aninfonce.training.config import DataSettings
+from aninfonce.training.config import DataSettings, describe_problems
+
+_PAIRS = ("x", "x_pos", "x_neg", "z", "z_pos")
 
 
-def open_data(settings: DataSettings, folder: Path = Path()) -> DataGeneratingProcess | PairBatch:
+def open_data(settings: DataSettings) -> DataGeneratingProcess | PairBatch:
     """Build the process or read the arrays.
 
     Args:
-        settings: which.
-        folder: where a relative path of arrays starts.
+        settings: which. If they know the arrays' sha256, a file with another content is refused.
 
     Returns:
         Something that `fit` takes as pairs.
 
     """
     if settings.process is not None:
-        return process(settings.process, settings.seed, **settings.options)
+        try:
+            return process(settings.process, settings.seed, **settings.options)
+        except ValidationError as problems:
+            raise ValueError(f"`data.options` of {settings.process}: {describe_problems(problems)}") from None
     assert settings.arrays is not None
-    arrays = read_arrays(folder / settings.arrays)
-    missing = {"x", "x_pos"} - set(arrays)
-    if missing:
-        raise ValueError(
-            f"{settings.arrays} must hold arrays `x` and `x_pos`, got {', '.join(sorted(arrays)) or 'none'}"
-        )
+    path = settings.arrays
+    if settings.sha256 is not None and file_sha256(path) != settings.sha256:
+        raise ValueError(f"{path} has changed: it does not have the sha256 that the settings name")
+    arrays = read_arrays(path, _PAIRS)
+    if not {"x", "x_pos"} <= set(arrays):
+        raise ValueError(f"{path} must hold arrays `x` and `x_pos`, got {list_arrays(path)}")
     pairs = PairBatch(arrays["x"], arrays["x_pos"], arrays.get("x_neg"), arrays.get("z"), arrays.get("z_pos"))
-    if pairs.x.shape != pairs.x_pos.shape or pairs.x.ndim < 2:
+    if pairs.x.shape != pairs.x_pos.shape or pairs.x.ndim < 2 or len(pairs) < 2:
         raise ValueError(
-            f"`x` and `x_pos` of {settings.arrays} must have one shape (N, ...), got {tuple(pairs.x.shape)}"
+            f"`x` and `x_pos` of {path} must have one shape (N, ...) with N ≥ 2, got {tuple(pairs.x.shape)}"
             f" and {tuple(pairs.x_pos.shape)}"
         )
     for name in ("x_neg", "z", "z_pos"):
         values = getattr(pairs, name)
-        if values is not None and len(values) != len(pairs):
-            raise ValueError(f"`{name}` of {settings.arrays} must have {len(pairs)} rows, got {len(values)}")
+        if values is not None and values.shape[:1] != pairs.x.shape[:1]:
+            raise ValueError(f"`{name}` of {path} must have {len(pairs)} rows, got {describe(values)}")
     return pairs
 
 
-def read_arrays(path: Path) -> dict[str, Tensor]:
-    """Read an .npz file, or an .npy file as `x`, as float32 tensors; nothing in it is executed.
+def with_sha256(settings: DataSettings) -> DataSettings:
+    """Take down which content the arrays of a run have, unless the settings say it already."""
+    if settings.arrays is None or settings.sha256 is not None:
+        return settings
+    return settings.model_copy(update={"sha256": file_sha256(settings.arrays)})
+
+
+def file_sha256(path: Path) -> str:
+    """Sum up the content of a file."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        raise ValueError(f"{path} does not exist") from None
+    except OSError as problem:
+        raise ValueError(f"{path} cannot be read: {problem.strerror or problem}") from None
+
+
+def read_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, Tensor]:
+    """Read an .npz file, or an .npy file as `x`, as finite float32 tensors; nothing in it is executed.
 
     Args:
         path: the file.
+        names: of arrays to read, if they are there; all if omitted.
 
     Returns:
-        Tensors by name.
+        Tensors (N, ...) by name. A `DatasetError`, which is a `ValueError`, names a file that cannot be read.
 
     """
+    arrays = read_npz(path, names) if path.suffix.lower() == ".npz" else {"x": read_npy(path)}
+    return {name: _tensor(values, f"{name} of {path}") for name, values in arrays.items()}
+
+
+def _tensor(values: Array, name: str) -> Tensor:
+    if not values.ndim:
+        raise DatasetError(f"`{name}` must hold rows, got a single number")
     try:
-        with np.load(path, allow_pickle=False) if path.suffix == ".npz" else _Single(path) as file:
-            return {name: torch.from_numpy(np.asarray(file[name], dtype=np.float32)) for name in file.files}
-    except FileNotFoundError:
-        raise ValueError(f"{path} does not exist") from None
-    except (ValueError, EOFError, OSError) as problem:
-        raise ValueError(f"{path} cannot be read as numeric arrays: {problem}") from None
-
-
-class _Single:
-    """An .npy file in the shape of an .npz with one array `x`."""
-
-    files = ("x",)
-
-    def __init__(self, path: Path) -> None:
-        self._array: npt.NDArray[np.generic] = np.load(path, allow_pickle=False)
-
-    def __enter__(self) -> _Single:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
-        return self._array
+        with np.errstate(over="raise", invalid="ignore"):
+            numbers = torch.from_numpy(np.asarray(values, dtype=np.float32))
+    except FloatingPointError:
+        raise DatasetError(f"`{name}` must hold numbers that float32 can, got larger ones") from None
+    return check_finite(numbers, name)

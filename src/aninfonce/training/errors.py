@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import signal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class NonFiniteLoss(RuntimeError):
-    """The loss or the embedding stopped being a number.
+    """The loss, the embedding or the weights stopped being numbers.
 
     Attributes:
         step: at which it happened.
-        loss: as it came.
+        loss: as it came; still finite if only the weights are not.
         concentration: Λ̂ before the step, if the loss has one.
-        checkpoint: the last good one, if there is any.
+        checkpoint: the last good one, if there is any: the step that follows it gives finite numbers.
 
     """
 
@@ -23,7 +26,8 @@ class NonFiniteLoss(RuntimeError):
         self.step, self.loss, self.concentration, self.checkpoint = step, loss, concentration, checkpoint
         values = "" if concentration is None else f", Λ̂ = {[round(v, 3) for v in concentration.tolist()]}"
         good = "none was written" if checkpoint is None else str(checkpoint)
-        super().__init__(f"loss {loss} at step {step}{values}; last good checkpoint: {good}")
+        what = "weights that are not finite" if math.isfinite(loss) else f"loss {loss}"
+        super().__init__(f"{what} at step {step}{values}; last good checkpoint: {good}")
 
 
 class TrainingInterrupted(RuntimeError):

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class StoppedAtOnce(Exception):
+    """A signal came while nothing had to be finished first."""
 
 
 class StopSignals:
@@ -22,6 +28,7 @@ class StopSignals:
 
     def __init__(self) -> None:
         self.received: int | None = None
+        self._waits = True
         self._previous: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -32,6 +39,21 @@ class StopSignals:
     def _remember(self, number: int, frame: FrameType | None) -> None:
         self.received = number
         self._restore()
+        self._stop_unless_waiting()
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Raise `StoppedAtOnce` in the block as soon as there is a signal, or if there has been one."""
+        self._waits = False
+        try:
+            self._stop_unless_waiting()
+            yield
+        finally:
+            self._waits = True
+
+    def _stop_unless_waiting(self) -> None:
+        if self.received is not None and not self._waits:
+            raise StoppedAtOnce
 
     def _restore(self) -> None:
         for number, handler in self._previous.items():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from aninfonce._files import append_line, write_whole
 from aninfonce.training.config import TrainingConfig
+from aninfonce.training.folder import CONFIG, ROWS, TABLE
 from aninfonce.training.monitor import Row
 
 
@@ -26,7 +29,7 @@ class Reporter:
 
 
 class TableFiles(Reporter):
-    """Writes `metrics.jsonl` and `metrics.csv`, row by row.
+    """Writes `metrics.jsonl` and `metrics.csv`, row by row, each whole or not at all.
 
     A resumed run writes the rows up to its checkpoint again, so that no step appears twice.
 
@@ -37,42 +40,38 @@ class TableFiles(Reporter):
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._jsonl: IO[str] | None = None
         self._rows: list[dict[str, Any]] = []
         self._columns: list[str] = []
 
     def start(self, config: TrainingConfig, history: Sequence[Row]) -> None:
-        """Open the files."""
-        self.directory.mkdir(parents=True, exist_ok=True)
-        (self.directory / "config.json").write_text(config.model_dump_json(indent=1), encoding="utf-8")
-        self._jsonl = (self.directory / "metrics.jsonl").open("w", encoding="utf-8")
-        self._rows, self._columns = [], []
-        for row in history:
-            self.row(row)
+        """Write the settings, and the rows that there are."""
+        write_whole(self.directory / CONFIG, config.model_dump_json(indent=1))
+        write_whole(self.directory / ROWS, "".join(_json_line(row) + "\n" for row in history))
+        self._rows = [flatten(row) for row in history]
+        # Columns in the order in which they appeared.
+        self._columns = list(dict.fromkeys(name for row in self._rows for name in row))
+        write_whole(self.directory / TABLE, self._table(self._rows, header=True))
 
     def row(self, row: Row) -> None:
         """Append to both files."""
-        assert self._jsonl is not None
-        self._jsonl.write(json.dumps(row, ensure_ascii=False) + "\n")
-        self._jsonl.flush()
+        append_line(self.directory / ROWS, _json_line(row))
         flat = flatten(row)
         self._rows.append(flat)
         new = [name for name in flat if name not in self._columns]
-        self._columns += new
-        # A row with a new column (the first evaluation) needs a new header: write the table again.
-        rows = self._rows if new else [flat]
-        path = self.directory / "metrics.csv"
-        with path.open("w" if new else "a", encoding="utf-8", newline="") as file:
-            table = csv.DictWriter(file, self._columns, restval="")
-            if new:
-                table.writeheader()
-            table.writerows(rows)
+        if new:
+            # A row with a new column (the first evaluation) needs a new header: write the table again.
+            self._columns += new
+            write_whole(self.directory / TABLE, self._table(self._rows, header=True))
+        else:
+            append_line(self.directory / TABLE, self._table([flat], header=False).removesuffix("\n"))
 
-    def finish(self) -> None:
-        """Close the files."""
-        if self._jsonl is not None:
-            self._jsonl.close()
-            self._jsonl = None
+    def _table(self, rows: Sequence[dict[str, Any]], *, header: bool) -> str:
+        text = io.StringIO()
+        table = csv.DictWriter(text, self._columns, restval="")
+        if header and self._columns:
+            table.writeheader()
+        table.writerows(rows)
+        return text.getvalue()
 
 
 class TensorBoard(Reporter):
@@ -131,6 +130,10 @@ class WeightsAndBiases(Reporter):
         """Close the run."""
         if self._run is not None:
             self._run.finish()
+
+
+def _json_line(row: Row) -> str:
+    return json.dumps(row, ensure_ascii=False)
 
 
 def flatten(row: Mapping[str, Any]) -> dict[str, Any]:

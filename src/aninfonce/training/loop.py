@@ -4,37 +4,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from aninfonce.losses import AnInfoNCE
+from aninfonce._seeds import global_stream, stream
 from aninfonce.processes import PairBatch
-from aninfonce.training.checkpoint import Snapshot, checkpoint_path, newest_snapshot, save_snapshot
-from aninfonce.training.closing import close
-from aninfonce.training.config import Recipe, TrainingConfig
+from aninfonce.training.checkpoint import (
+    Snapshot,
+    checkpoint_path,
+    last_snapshot_before,
+    newest_snapshot,
+    save_snapshot,
+)
+from aninfonce.training.completing import check_batches, complete_config
+from aninfonce.training.config import TrainingConfig
 from aninfonce.training.errors import NonFiniteLoss, TrainingInterrupted
+from aninfonce.training.flat import SpaceChoice
+from aninfonce.training.folder import claim_for_all
 from aninfonce.training.folding import FoldingCheck
-from aninfonce.training.interrupt import StopSignals
+from aninfonce.training.interrupt import StoppedAtOnce, StopSignals
 from aninfonce.training.log import Reporter, TableFiles
 from aninfonce.training.model import (
     Contrast,
     build_embedding,
     build_loss,
-    complete_encoder,
-    ensure_final_linear,
-    final_linear,
+    weight_type,
 )
-from aninfonce.training.monitor import Monitor, Row, concentration_of
+from aninfonce.training.monitor import Row, concentration_of, open_monitor
 from aninfonce.training.optimizers import batch_size_at, build_optimizers, set_rates
+from aninfonce.training.phases import (
+    fit_closing,
+    goes_on_after_phase,
+    is_due_on_sphere,
+    put_on_sphere,
+)
 from aninfonce.training.profile import Stopwatch
 from aninfonce.training.result import Fitted
 from aninfonce.training.snapshot import pack, unpack
-from aninfonce.training.source import PairSource, as_source
-from aninfonce.training.unfold import map_to_sphere
+from aninfonce.training.source import as_source
+from aninfonce.training.stopping import EarlyStopping
+from aninfonce.training.unfold import prepare_for_sphere
 from aninfonce.training.whitening import Whitening
 
 if TYPE_CHECKING:
@@ -51,8 +65,10 @@ def fit(
     *,
     encoder: nn.Module | None = None,
     loss: nn.Module | None = None,
+    held_out: Any = None,
     directory: str | Path | None = None,
     resume: bool = False,
+    overwrite: bool = False,
     fabric: Fabric | None = None,
     reporters: Sequence[Reporter] = (),
 ) -> Fitted:
@@ -73,8 +89,13 @@ def fit(
         encoder: a module of your own in place of the configured one, from observations to (N, d). `space`
             still decides its last step: "unbounded" leaves it as it is.
         loss: a module of your own in place of the configured one.
-        directory: where the log and checkpoints go; nothing is written if omitted.
-        resume: go on from the newest checkpoint in `directory`, if there is one.
+        held_out: pairs to evaluate on, in any form that `pairs` may have; then none are set aside. If
+            omitted, `config.held_out` says how many of `pairs` are.
+        directory: where the log and checkpoints go; nothing is written if omitted. It belongs to this run:
+            one that holds another, or that another process trains in, is refused.
+        resume: go on from the newest checkpoint in `directory`, if there is one. All settings must be those
+            of the run that is there. One that was finished just gives its result.
+        overwrite: remove the run that `directory` holds, and nothing else there, and start anew.
         fabric: devices, precision and processes, already launched; one CPU or GPU if omitted.
         reporters: told of every logged row, such as a progress bar.
 
@@ -87,10 +108,11 @@ def fit(
         config,
         encoder=encoder,
         loss=loss,
+        held_out=held_out,
         directory=directory,
         fabric=fabric,
         reporters=reporters,
-    ).fit(resume=resume)
+    ).fit(resume=resume, overwrite=overwrite)
 
 
 class Trainer:
@@ -103,27 +125,39 @@ class Trainer:
         *,
         encoder: nn.Module | None = None,
         loss: nn.Module | None = None,
+        held_out: Any = None,
         directory: str | Path | None = None,
         fabric: Fabric | None = None,
         reporters: Sequence[Reporter] = (),
+        stopping: EarlyStopping | None = None,
     ) -> None:
         config = config or TrainingConfig()
         self.fabric = fabric or _one_device()
-        self.source = as_source(pairs, config.seed)
-        # Always the first draw, so that a resumed run looks at the same held-out pairs.
-        self.monitor = Monitor(self.source, config.evaluation_pairs)
-        self.config = _complete(config, self.source.process, self.monitor.pairs, encoder, loss)
-        _check_batches(self.source, config.recipe)
+        # A loader draws from the global generator: here it does so from the seed.
+        with global_stream(config.seed, "global", "opening", device=self.fabric.device):
+            self.source = as_source(pairs, config.seed)
+            check_batches(self.source, config.recipe)
+            self.monitor = open_monitor(self.source, config, held_out)
+        self.config = complete_config(config, self.source.process, self.monitor.pairs, encoder, loss)
         assert self.config.dim is not None
-        self.embedding = build_embedding(self.config, _generator(config.seed, 1), encoder)
+        self.embedding = build_embedding(self.config, stream(config.seed, "weights", "encoder"), encoder)
         if config.recipe.whiten:
-            self.embedding.inputs = Whitening.of(self.source.fresh(_WHITENING_INPUTS).x)
-        self.loss = loss if loss is not None else build_loss(self.config.loss, self.config.dim)
-        self.closing_generator = _generator(config.seed, 2)
+            with global_stream(config.seed, "global", "whitening", device=self.fabric.device):
+                x = self.source.fresh(_WHITENING_INPUTS).x.to(weight_type(self.embedding))
+            scales = config.recipe.whiten == "scale"
+            self.embedding.inputs = Whitening.scaling(x) if scales else Whitening.of(x)
+        drawn = stream(config.seed, "weights", "loss")
+        self.loss = loss if loss is not None else build_loss(self.config.loss, self.config.dim, drawn)
+        self.closing_generator = stream(config.seed, "folding check")
         self.last: nn.Linear | None = None
         self.appended_linear = False
         if self.config.unfolds or self.config.closes:
-            self._prepare_for_sphere()
+            few = self.monitor.pairs.x[:8].to(weight_type(self.embedding))
+            self.last, self.appended_linear = prepare_for_sphere(
+                self.embedding, self.loss, few, self.config.dim
+            )
+        if self.config.unfolds:
+            self.embedding.head = nn.Identity()
         self.optimizers: list[Optimizer] = build_optimizers(self.embedding, self.loss, self.config.recipe)
         self.model, *wrapped = self.fabric.setup(Contrast(self.embedding, self.loss), *self.optimizers)
         self._steppers = wrapped
@@ -133,32 +167,32 @@ class Trainer:
             self.reporters.insert(0, TableFiles(self.directory))
         self.watch = Stopwatch()
         self.step = 0
+        if stopping is not None and directory is not None:
+            raise ValueError("`stopping` keeps weights in memory: a run with a `directory` cannot have it")
+        self.stopping = stopping
+        # As it runs: a first phase that is ended early shortens it.
+        self.recipe = self.config.recipe
         self.spherical = not self.config.unfolds
         self.closed = False
         self.folding: FoldingCheck | None = None
+        self.choice: SpaceChoice | None = None
         self.history: list[Row] = []
         self.running_loss: float | None = None
         self._before = 0.0
 
-    def _prepare_for_sphere(self) -> None:
-        """Find (or append) the linear layer that maps fold into; leave the head off if that comes later."""
-        if not isinstance(self.loss, AnInfoNCE) or self.loss.normalize:
-            raise ValueError(
-                "`loss` must be an AnInfoNCE with normalize=False for the recipe's steps on the sphere: they"
-                f" put the embedding there themselves; got {type(self.loss).__name__}"
-            )
-        few = self.embedding.inputs(self.monitor.pairs.x[:8])
-        assert self.config.dim is not None
-        body = ensure_final_linear(self.embedding.body, few, self.config.dim)
-        self.appended_linear = body is not self.embedding.body
-        self.embedding.body, self.last = body, final_linear(body, few)
-        if self.config.unfolds:
-            self.embedding.head = nn.Identity()
-
     # ------------------------------------------------------------------ running
 
-    def fit(self, *, resume: bool = False) -> Fitted:
-        """Train to the end and close; see `fit` for `resume`."""
+    def fit(self, *, resume: bool = False, overwrite: bool = False) -> Fitted:
+        """Train to the end and close; see `fit` for `resume` and `overwrite`."""
+        # Dropout and the orders of loaders know the global generator only: in a run it is the run's, and
+        # alike in all processes, so that one checkpoint restores them all.
+        with (
+            claim_for_all(self.fabric, self.directory, self.config, resume=resume, overwrite=overwrite),
+            global_stream(self.config.seed, "global", "steps", device=self.fabric.device),
+        ):
+            return self._run(resume=resume)
+
+    def _run(self, *, resume: bool) -> Fitted:
         if resume and self.directory is not None:
             self.restore_newest()
         main = self.fabric.is_global_zero
@@ -170,47 +204,47 @@ class Trainer:
             with StopSignals() as signals:
                 self._train(reporters, signals)
                 if not self.closed:
-                    self._close(reporters)
+                    self._close(reporters, signals)
         finally:
             for reporter in reporters:
                 reporter.finish()
         return self.result()
 
     def _train(self, reporters: Sequence[Reporter], signals: StopSignals) -> None:
-        recipe, config = self.config.recipe, self.config
-        unfold = recipe.unfold if config.unfolds else None
-        to_sphere = (
-            {int(share * recipe.steps) for share in (unfold.share, *unfold.again)} if unfold else set()
-        )
+        config = self.config
         self.model.train()
-        while self.step < recipe.steps:
-            if self.step in to_sphere:
-                self._map_to_sphere()
+        while self.step < self.recipe.steps:
+            if is_due_on_sphere(self):
+                put_on_sphere(self)
             value = self._one_step()
             old = self.running_loss
             self.running_loss = value if old is None else old + _NEWEST * (value - old)
-            due = self.step % config.log_every == 0 or self.step == recipe.steps
-            evaluate = config.evaluate_every and (
-                self.step % config.evaluate_every == 0 or self.step == recipe.steps
-            )
+            last = self.step == self.recipe.steps
+            due = self.step % config.log_every == 0 or last
+            evaluate = config.evaluate_every and (self.step % config.evaluate_every == 0 or last)
             if due or evaluate:
                 self._log(reporters, evaluate=bool(evaluate))
             stop = self._agree_to_stop(signals) if due or self.fabric.world_size == 1 else None
             saves = config.checkpoint_every and self.step % config.checkpoint_every == 0
-            path = self.save() if (saves and self.step < recipe.steps) or stop else None
+            path = self.save() if (saves and not last) or stop else None
             if stop:
                 raise TrainingInterrupted(stop, self.step, path)
+            ends = self.stopping is not None and self.stopping.ends_phase(self)
+            if ends and not goes_on_after_phase(self):
+                break
+        if self.stopping is not None:
+            self.stopping.restore(self)
 
     def _one_step(self) -> float:
         """Draw a batch, go down its gradient, and give the loss."""
-        recipe = self.config.recipe
+        recipe = self.recipe
         with self.watch("data"):
             batch = self._own_rows(self.source.next(batch_size_at(self.step, recipe)))
         with self.watch("encoder and loss"):
             loss: Tensor = self.model(batch.x, batch.x_pos, batch.x_neg)
             value = loss.item()
             if not math.isfinite(value):
-                raise NonFiniteLoss(self.step, value, concentration_of(self.loss), self._last_good())
+                raise self._not_finite(value)
             self.fabric.backward(loss)
         with self.watch("optimiser"):
             set_rates(self.optimizers, self.step, recipe)
@@ -221,51 +255,34 @@ class Trainer:
         return value
 
     def _own_rows(self, batch: PairBatch) -> PairBatch:
-        """Take this process's share of a global batch, on its device."""
+        """Take this process's share of a global batch, on its device and in the type of its weights."""
         if not self.source.sharded and self.fabric.world_size > 1:
             n, rank, size = len(batch), self.fabric.global_rank, self.fabric.world_size
             batch = batch[slice(rank * n // size, (rank + 1) * n // size)]
-        device = self.fabric.device
-        return batch if batch.x.device == device else batch.to(device)
+        return batch.to(self.fabric.device, weight_type(self.embedding))
 
-    def _map_to_sphere(self) -> None:
-        unfold = self.config.recipe.unfold
-        assert unfold is not None
-        assert self.last is not None
-        assert isinstance(self.loss, AnInfoNCE)
-        with self.watch("fits"):
-            x = self.source.fresh(unfold.pairs).x.to(self.fabric.device)
-            map_to_sphere(self.embedding, self.last, self.loss, x)
-            self._share_fitted()
-            # Their moments belong to another parametrisation now.
-            for parameter in (self.last.weight, self.last.bias, *self.loss.similarity.parameters()):
-                for optimizer in self.optimizers:
-                    optimizer.state.pop(parameter, None)
-        self.spherical = True
-
-    def _close(self, reporters: Sequence[Reporter]) -> None:
-        settings = self.config.recipe.close
-        if self.config.closes and settings is not None:
-            assert self.last is not None
-            assert isinstance(self.loss, AnInfoNCE)
-            with self.watch("fits"):
-                closed = close(
-                    self.embedding, self.last, self.loss, self.source, settings, self.closing_generator
-                )
-                self._share_fitted()
-            self.folding = closed.folding
+    def _close(self, reporters: Sequence[Reporter], signals: StopSignals) -> None:
+        if self.config.closes:
+            # Fits cannot be taken up halfway: a run that is told to stop in them ends as it is here.
+            path = self.save()
+            try:
+                with signals.at_once() if self.fabric.world_size == 1 else nullcontext():
+                    fit_closing(self)
+            except StoppedAtOnce:
+                assert signals.received is not None
+                raise TrainingInterrupted(signals.received, self.step, path) from None
             self._log(reporters, evaluate=True)
         self.closed = True
         self.model.eval()
-        self.save()
+        path = self.save()
+        stop = self._agree_to_stop(signals)
+        if stop:
+            raise TrainingInterrupted(stop, self.step, path)
 
-    @torch.no_grad()
-    def _share_fitted(self) -> None:
-        """Let all processes have the first one's values, whatever their own fits found."""
-        if self.fabric.world_size > 1:
-            assert self.last is not None
-            for parameter in (self.last.weight, self.last.bias, *self.loss.parameters()):
-                parameter.copy_(self.fabric.broadcast(parameter.detach()))
+    @property
+    def space(self) -> str:
+        """Where the embedding lives, as far as that is decided."""
+        return self.config.space if self.choice is None else self.choice.space
 
     def _agree_to_stop(self, signals: StopSignals) -> int | None:
         """Ask whether any process was told to stop."""
@@ -282,7 +299,7 @@ class Trainer:
             "step": self.step,
             "seconds": round(self.seconds, 3),
             "loss": self.running_loss,
-            "batch_size": batch_size_at(self.step - 1, self.config.recipe),
+            "batch_size": batch_size_at(self.step - 1, self.recipe),
         }
         concentration = concentration_of(self.loss)
         if concentration is not None:
@@ -307,6 +324,7 @@ class Trainer:
             loss=self.loss.eval(),
             concentration=None if concentration is None else concentration.cpu().clone(),
             folding=self.folding,
+            choice=self.choice,
             history=list(self.history),
             config=self.config,
             step=self.step,
@@ -317,7 +335,12 @@ class Trainer:
     # ------------------------------------------------------------------ checkpoints
 
     def save(self) -> Path | None:
-        """Write a checkpoint, if there is a directory to write to; the first process does it."""
+        """Write a checkpoint, if there is a directory to write to; the first process does it.
+
+        Weights that are not finite are refused: nothing can go on from them.
+        """
+        if not self._has_finite_weights():
+            raise self._not_finite(math.nan if self.running_loss is None else self.running_loss)
         if self.directory is None:
             return None
         if self.fabric.is_global_zero:
@@ -338,9 +361,14 @@ class Trainer:
         unpack(snapshot, self)
         self._before = float(snapshot.facts["seconds"])
 
-    def _last_good(self) -> Path | None:
-        found = None if self.directory is None else newest_snapshot(self.directory)
-        return None if found is None else found[0]
+    def _not_finite(self, loss: float) -> NonFiniteLoss:
+        # Weights that are not finite came from the step before.
+        first_bad = self.step if self._has_finite_weights() else self.step - 1
+        good = None if self.directory is None else last_snapshot_before(self.directory, first_bad)
+        return NonFiniteLoss(self.step, loss, concentration_of(self.loss), good)
+
+    def _has_finite_weights(self) -> bool:
+        return all(bool(torch.isfinite(p).all()) for p in self.model.parameters() if p.requires_grad)
 
 
 def _one_device() -> Fabric:
@@ -349,43 +377,3 @@ def _one_device() -> Fabric:
     fabric = Fabric(accelerator="auto", devices=1)
     fabric.launch()
     return fabric
-
-
-def _check_batches(source: PairSource, recipe: Recipe) -> None:
-    """Refuse a batch that the source cannot give now, not in the middle of the run."""
-    largest = max(recipe.batch_size, *(size for _, size in recipe.growth), 0)
-    if source.largest_batch is not None and largest > source.largest_batch:
-        raise ValueError(
-            f"`recipe.batch_size` and `recipe.growth` must be at most {source.largest_batch}, the number of"
-            f" pairs at hand, got {largest}"
-        )
-
-
-def _generator(seed: int, stream: int) -> Generator:
-    """Random numbers for one purpose, apart from those of the others."""
-    return Generator().manual_seed(seed * 1_000_003 + stream)
-
-
-def _complete(
-    config: TrainingConfig,
-    process: Any,
-    pairs: PairBatch,
-    encoder: nn.Module | None,
-    loss: nn.Module | None,
-) -> TrainingConfig:
-    """Fill in what the data and the given modules decide."""
-    dim = config.dim or (None if process is None else process.dim)
-    if dim is None and encoder is not None:
-        with torch.no_grad():
-            dim = encoder(pairs.x[:2]).shape[1]
-    if dim is None:
-        raise ValueError("`dim`, the number of embedding columns, must be given for data that are no process")
-    changes: dict[str, Any] = {"dim": dim}
-    if encoder is not None:
-        changes["encoder"] = config.encoder.model_copy(update={"name": "custom", "options": {}})
-    else:
-        changes["encoder"] = complete_encoder(config.encoder, pairs.x, dim)
-    if loss is not None:
-        name = "aninfonce" if isinstance(loss, AnInfoNCE) else "custom"
-        changes["loss"] = config.loss.model_copy(update={"name": name, "options": {}})
-    return config.model_copy(update=changes)

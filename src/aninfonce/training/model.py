@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
 from aninfonce.encoders import build_encoder, build_head
+from aninfonce.encoders._init import weights_from
 from aninfonce.losses import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent
 from aninfonce.training.config import EncoderSettings, LossSettings, TrainingConfig
 
-_HEADS = {"sphere": "sphere", "learnable-sphere": "learnable-sphere", "box": "box", "unbounded": "none"}
+# "auto" gets the sphere's head when it has chosen the sphere, and none before.
+_HEADS = {
+    "auto": "sphere",
+    "flat": "none",
+    "sphere": "sphere",
+    "learnable-sphere": "learnable-sphere",
+    "box": "box",
+    "unbounded": "none",
+}
 
 
 class Embedding(nn.Module):
@@ -26,12 +36,16 @@ class Embedding(nn.Module):
         body: from observations to (N, d).
         head: from (N, d) to (N, d).
         inputs: a fixed map before the body, such as `Whitening`.
+        dropout: share of what comes out of that map that is left out at random while training.
 
     """
 
-    def __init__(self, body: nn.Module, head: nn.Module, inputs: nn.Module | None = None) -> None:
+    def __init__(
+        self, body: nn.Module, head: nn.Module, inputs: nn.Module | None = None, *, dropout: float = 0.0
+    ) -> None:
         super().__init__()
         self.inputs = nn.Identity() if inputs is None else inputs
+        self.dropout = nn.Dropout(dropout)
         self.body = body
         self.head = head
 
@@ -42,8 +56,12 @@ class Embedding(nn.Module):
 
     def headless(self, x: Tensor) -> Tensor:
         """Embed observations in Rᵈ, before the head."""
-        h: Tensor = self.body(self.inputs(x))
+        h: Tensor = self.body(self.dropout(self.inputs(x)))
         return h
+
+
+class WithLinear(nn.Sequential):
+    """A network that does not end in a linear layer, and one after it for maps to fold into."""
 
 
 class Contrast(nn.Module):
@@ -75,8 +93,17 @@ def build_embedding(
     if encoder is None:
         if config.encoder.name == "custom":
             raise ValueError("this run's encoder is a module of your own: pass it as `encoder`")
-        encoder = build_encoder(config.encoder.name, **config.encoder.options, generator=generator)
-    return Embedding(encoder, build_head(_HEADS[config.space], config.dim))
+        # One that was registered may not look at the generator it is given.
+        with weights_from(generator):
+            encoder = build_encoder(config.encoder.name, **config.encoder.options, generator=generator)
+    head = build_head(_HEADS[config.space], config.dim)
+    return Embedding(encoder, head, dropout=config.recipe.input_dropout)
+
+
+def weight_type(module: nn.Module) -> torch.dtype:
+    """Say in which floating-point type a module takes its inputs: that of its first weight."""
+    found = (weight.dtype for weight in module.parameters() if weight.is_floating_point())
+    return next(found, torch.get_default_dtype())
 
 
 def complete_encoder(settings: EncoderSettings, x: Tensor, dim: int) -> EncoderSettings:
@@ -90,10 +117,22 @@ def complete_encoder(settings: EncoderSettings, x: Tensor, dim: int) -> EncoderS
     return settings.model_copy(update={"options": {**size, **settings.options, "out_features": dim}})
 
 
-def build_loss(settings: LossSettings, dim: int) -> nn.Module:
-    """Build a loss for embeddings whose head has already put them where they live."""
+def build_loss(settings: LossSettings, dim: int, generator: Generator) -> nn.Module:
+    """Build a loss for embeddings whose head has already put them where they live.
+
+    Args:
+        settings: which, with its options.
+        dim: d, columns of the embedding.
+        generator: draws the weights of a loss that has some, such as a candidate potential.
+
+    Returns:
+        The loss.
+
+    """
     options: dict[str, Any] = {"normalize": False, "gather_distributed": True, **settings.options}
-    try:
+    if isinstance(options.get("initial"), Sequence):
+        options["initial"] = torch.tensor(options["initial"])
+    with weights_from(generator):
         if settings.name == "aninfonce":
             return AnInfoNCE(dim, **options)
         if settings.name == "infonce":
@@ -102,8 +141,6 @@ def build_loss(settings: LossSettings, dim: int) -> nn.Module:
             return LpInfoNCE(**options)
         if settings.name == "nt-xent":
             return NTXent(**{k: v for k, v in options.items() if k != "normalize"})
-    except TypeError as problem:
-        raise ValueError(f"`loss.options` of {settings.name!r}: {problem}") from None
     raise ValueError("this run's loss is a module of your own: pass it as `loss`")
 
 
@@ -144,8 +181,12 @@ def ensure_final_linear(encoder: nn.Module, x: Tensor, dim: int) -> nn.Module:
     """Give back the encoder if it ends in a linear layer, or append one that changes nothing yet."""
     if final_linear(encoder, x) is not None:
         return encoder
-    last = nn.Linear(dim, dim)
-    with torch.no_grad():
-        last.weight.copy_(torch.eye(dim))
-        last.bias.zero_()
-    return nn.Sequential(encoder, last)
+    return WithLinear(encoder, identity_linear(dim, weight_type(encoder)))
+
+
+def identity_linear(dim: int, dtype: torch.dtype | None = None) -> nn.Linear:
+    """Build a linear layer of d columns that changes nothing; no random number is drawn for it."""
+    layer: nn.Linear = nn.utils.skip_init(nn.Linear, dim, dim, dtype=dtype)  # type: ignore[no-untyped-call]
+    nn.init.eye_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer

@@ -1,4 +1,4 @@
-"""What is measured on held-out pairs while training runs. It only looks: no number here changes a weight."""
+"""What is measured while training runs, on held-out pairs. It only looks: no number here changes a weight."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from aninfonce._seeds import derive_seed
 from aninfonce.distributions import Uniform
 from aninfonce.losses import AnInfoNCE, InfoNCE
+from aninfonce.losses.gather import alone
 from aninfonce.metrics import linear_r2, rankme
 from aninfonce.processes import DataGeneratingProcess, PairBatch
 from aninfonce.spaces import Sphere
-from aninfonce.training.source import PairSource
+from aninfonce.training.config import TrainingConfig
+from aninfonce.training.source import PairSource, as_source
 from aninfonce.training.unfold import embed_in_chunks
 
 Row = dict[str, Any]
 
+# The loss of the evaluations, by whether its pairs are trained on.
+HELD_OUT_LOSS, SEEN_LOSS = "held_out_loss", "training_pairs_loss"
 # Pairs that are each other's negatives on the held-out pairs, whatever the batch size of the steps.
 HELD_OUT_BLOCK = 1024
 # The effective rank may fall to this share of its best before a collapse is reported.
@@ -26,19 +31,23 @@ _COLLAPSE = 0.5
 
 
 class Monitor:
-    """Measures an encoder and a loss on the same held-out pairs again and again.
+    """Measures an encoder and a loss on the same pairs again and again.
 
     Args:
-        source: gives the pairs, with latents if they are known.
-        pairs: how many.
+        pairs: with latents if they are known.
+        process: that they were drawn from, if there is one.
+        held_out: whether training never sees these pairs; their loss is named by it.
 
     """
 
-    def __init__(self, source: PairSource, pairs: int) -> None:
-        self.pairs: PairBatch = source.fresh(pairs)
-        self.block = min(HELD_OUT_BLOCK, len(self.pairs))
-        self.partitions = None if source.process is None else source.process.partitions()
-        self.optimum = _optimum(source.process, self.pairs, self.block)
+    def __init__(
+        self, pairs: PairBatch, process: DataGeneratingProcess | None = None, *, held_out: bool = True
+    ) -> None:
+        self.pairs = pairs
+        self.held_out = held_out
+        self.block = min(HELD_OUT_BLOCK, len(pairs))
+        self.partitions = None if process is None else process.partitions()
+        self.optimum = _optimum(process, pairs, self.block)
         self._best_rank = 0.0
         self._warned = False
 
@@ -49,9 +58,10 @@ class Monitor:
         z_pos = embed_in_chunks(encoder, self.pairs.x_pos.to(device))
         if not bool(torch.isfinite(z.sum() + z_pos.sum())):
             return {}
-        row: Row = {"held_out_loss": _blockwise(loss, z, z_pos, self.block)}
+        value = _blockwise(loss, z, z_pos, self.block)
+        row: Row = {HELD_OUT_LOSS if self.held_out else SEEN_LOSS: value}
         if self.optimum is not None and _counts_forward(loss):
-            row |= {"optimal_loss": self.optimum, "gap": row["held_out_loss"] - self.optimum}
+            row |= {"optimal_loss": self.optimum, "gap": value - self.optimum}
         if self.pairs.z is not None:
             score = linear_r2(self.pairs.z, z, partitions=self.partitions)
             row["r2"] = score.mean
@@ -72,6 +82,33 @@ class Monitor:
             )
 
 
+def open_monitor(source: PairSource, config: TrainingConfig, given: Any = None) -> Monitor:
+    """Set pairs of a source aside to evaluate on, or take those that are given for it.
+
+    Args:
+        source: of the run, before its first step.
+        config: says how many.
+        given: other pairs, as `as_source` takes them; nothing is set aside then.
+
+    Returns:
+        The monitor. If nothing can be held out, it looks at pairs that are trained on, and a warning says so.
+
+    """
+    most = config.evaluation_pairs
+    if given is not None:
+        return Monitor(as_source(given, derive_seed(config.seed, "given")).fresh(most), source.process)
+    aside = source.set_aside(config.held_out, most, config.recipe.largest_batch)
+    if aside is not None:
+        return Monitor(aside, source.process)
+    if config.held_out and config.evaluate_every:
+        warnings.warn(
+            "no pairs are held out, evaluations look at pairs that are trained on: there are too few, or they"
+            " come from an iterable that cannot be split; pass `held_out=` to `fit`, or set `held_out: 0`",
+            stacklevel=3,
+        )
+    return Monitor(source.fresh(most), source.process, held_out=False)
+
+
 def _counts_forward(loss: nn.Module) -> bool:
     """Whether the loss has the negatives that the optimum is computed for."""
     return isinstance(loss, InfoNCE) and loss.candidates == "anchors" and not loss.symmetric
@@ -82,9 +119,10 @@ def concentration_of(loss: nn.Module) -> Tensor | None:
     return loss.concentration.detach() if isinstance(loss, AnInfoNCE) else None
 
 
+@alone()
 @torch.no_grad()
 def _blockwise(loss: nn.Module, z: Tensor, z_pos: Tensor, block: int) -> float:
-    """Mean loss over whole blocks of pairs."""
+    """Mean loss over whole blocks of pairs, the same in all processes."""
     starts = range(0, len(z) - block + 1, block)
     return sum(float(loss(z[i : i + block], z_pos[i : i + block])) for i in starts) / len(starts)
 

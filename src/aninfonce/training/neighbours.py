@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
+from aninfonce._seeds import stream
 from aninfonce._validation import check_count, check_matrix
 from aninfonce.training.order import EpochOrder
 
@@ -38,8 +39,14 @@ class NeighbourOrder(EpochOrder):
         self.features = check_matrix(features, "features")
         super().__init__(len(features), seed, what)
         self.every = check_count(every, "every")
-        self._middles = Generator().manual_seed(seed)
+        self._near = self.features
+        self._middles = stream(seed, "pairs", "neighbours")
         self._taken = 0
+
+    def keep(self, rows: Tensor) -> None:
+        """Deal out only these of the rows."""
+        super().keep(rows)
+        self._near = self.features[rows]
 
     def next(self, n: int) -> Tensor:
         """Take `n` neighbours of a row at random, or when it is their turn the next `n` random rows, (n,)."""
@@ -48,10 +55,10 @@ class NeighbourOrder(EpochOrder):
         if self._taken % self.every == 0:
             return super().next(n)
         middle = torch.randint(self.rows, (1,), generator=self._middles)
-        apart = (self.features - self.features[middle]).square().sum(dim=1)
+        apart = (self._near - self._near[middle]).square().sum(dim=1)
         near = apart.topk(n, largest=False).indices.sort().values
         # Some losses take the next row of a batch as a negative: they must not come sorted by distance.
-        return near[torch.randperm(n, generator=self._middles)]
+        return self._kept[near[torch.randperm(n, generator=self._middles)]]
 
     def state(self) -> dict[str, Tensor]:
         """States of both generators, and the positions in the epoch and among the batches."""

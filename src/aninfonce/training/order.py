@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Generator, Tensor
 
+from aninfonce._seeds import stream
 from aninfonce._validation import check_count
 
 
@@ -26,7 +27,8 @@ class EpochOrder:
     def __init__(self, rows: int, seed: int, what: str = "rows") -> None:
         self.rows = rows
         self.what = what
-        self._stream = Generator().manual_seed(seed)
+        self._kept = torch.arange(rows)
+        self._stream = stream(seed, "pairs", "order")
         self._start_epoch()
 
     def _start_epoch(self) -> None:
@@ -41,7 +43,19 @@ class EpochOrder:
             self._start_epoch()
         taken = self._order[self._position : self._position + n]
         self._position += n
-        return taken
+        return self._kept[taken]
+
+    def random(self, n: int, generator: Generator) -> Tensor:
+        """Draw `n` of the rows, or all there are, without moving the order, (n,)."""
+        return self._kept[torch.randperm(self.rows, generator=generator)[:n]]
+
+    def keep(self, rows: Tensor) -> None:
+        """Deal out only these of the rows, from the start of this epoch on."""
+        if torch.equal(rows, self._kept):
+            return
+        self._kept, self.rows = rows, len(rows)
+        self._stream.set_state(self._before)
+        self._start_epoch()
 
     def _check(self, n: int) -> None:
         if check_count(n, "n") > self.rows:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce.training.config import TrainingConfig
+from aninfonce.training.flat import SpaceChoice
 from aninfonce.training.folding import FoldingCheck
 from aninfonce.training.model import Embedding
 from aninfonce.training.monitor import Row
@@ -24,12 +25,13 @@ class Fitted:
         encoder: from observations to the finished embedding (N, d); call it like any module.
         loss: the loss module as it ended.
         concentration: Λ̂ (d,) in the order of the embedding's columns, if the loss has one.
-        folding: the label-free check, if the recipe's closing fits ran.
+        folding: the label-free check, if the recipe's closing fits ran on the sphere.
         history: one row for each logged step.
         config: all settings, complete.
         step: steps taken.
         seconds: wall time of all of them, closing fits included.
         profile: seconds by part of the loop.
+        choice: where the latents were found to live, and why, if the space was "auto" and is decided.
 
     """
 
@@ -42,6 +44,7 @@ class Fitted:
     step: int
     seconds: float
     profile: dict[str, float] = field(default_factory=dict)
+    choice: SpaceChoice | None = None
 
     @property
     def folded(self) -> bool | None:

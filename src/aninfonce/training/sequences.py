@@ -9,8 +9,10 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from aninfonce._seeds import stream
 from aninfonce._validation import check_count
 from aninfonce.processes import PairBatch
+from aninfonce.training.held_out import groups_aside
 from aninfonce.training.source import StreamSource
 
 
@@ -54,31 +56,48 @@ class SequenceSource(StreamSource):
         self.frames = torch.from_numpy(np.concatenate(sequences))
         self.latents = None if latents is None else torch.from_numpy(np.concatenate(latents))
         self.largest_gap = check_count(largest_gap, "largest_gap")
-        lasts = torch.tensor(lengths).cumsum(0) - 1
+        self._seed = seed
+        self._lengths = torch.tensor(lengths)
+        lasts = self._lengths.cumsum(0) - 1
         # The last frame of each frame's sequence.
-        self._last = lasts.repeat_interleave(torch.tensor(lengths))
-        self.anchors = (self._last != torch.arange(len(self._last))).nonzero()[:, 0]
+        self._last = lasts.repeat_interleave(self._lengths)
+        self._anchors = (self._last != torch.arange(len(self._last))).nonzero()[:, 0]
+        self.anchors = self._anchors
         self.largest_batch = len(self.anchors)
 
     def next(self, n: int) -> PairBatch:
         """Draw the next `n` pairs, without latents."""
         if check_count(n, "n") > len(self.anchors):
             raise ValueError(f"`n` must be at most the number of anchors, {len(self.anchors)}, got {n}")
-        rows, later = self._draw(n, self._stream)
+        rows, later = self._draw(self.anchors, n, self._stream)
         return PairBatch(self.observations(rows), self.observations(later))
 
     def fresh(self, n: int) -> PairBatch:
         """Draw `n` pairs, or one with each anchor, with latents if they are known."""
-        rows, later = self._draw(min(n, len(self.anchors)), self._aside)
-        known = {} if self.latents is None else {"z": self.latents[rows], "z_pos": self.latents[later]}
-        return PairBatch(self.observations(rows), self.observations(later), **known)
+        return self._with_latents(*self._draw(self.anchors, n, self._aside))
+
+    def set_aside(self, share: float, most: int, batch: int) -> PairBatch | None:
+        """Hold out whole sequences chosen at random: frames of one and the same resemble each other."""
+        chosen = groups_aside(self._lengths - 1, share, most, batch, self._seed)
+        if chosen is None:
+            return None
+        sequence = torch.arange(len(self._lengths)).repeat_interleave(self._lengths)[self._anchors]
+        aside = torch.isin(sequence, chosen)
+        self.anchors = self._anchors[~aside]
+        self.largest_batch = len(self.anchors)
+        own = stream(self._seed, "pairs", "held-out frames")
+        return self._with_latents(*self._draw(self._anchors[aside], most, own))
 
     def observations(self, rows: Tensor) -> Tensor:
         """Take frames as floats, (n, ...)."""
         return self.frames[rows].float()
 
-    def _draw(self, n: int, generator: Generator) -> tuple[Tensor, Tensor]:
-        """Draw rows of anchors, and of their positives."""
-        rows = self.anchors[torch.randperm(len(self.anchors), generator=generator)[:n]]
+    def _with_latents(self, rows: Tensor, later: Tensor) -> PairBatch:
+        known = {} if self.latents is None else {"z": self.latents[rows], "z_pos": self.latents[later]}
+        return PairBatch(self.observations(rows), self.observations(later), **known)
+
+    def _draw(self, anchors: Tensor, n: int, generator: Generator) -> tuple[Tensor, Tensor]:
+        """Draw up to `n` rows of anchors, and of their positives."""
+        rows = anchors[torch.randperm(len(anchors), generator=generator)[:n]]
         gaps = torch.randint(1, self.largest_gap + 1, (len(rows),), generator=generator)
         return rows, torch.minimum(rows + gaps, self._last[rows])

@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from aninfonce._seeds import stream
 from aninfonce.encoders import SphereHead
 from aninfonce.training.checkpoint import CheckpointError, Snapshot, newest_snapshot
-from aninfonce.training.config import TrainingConfig, parse_config
+from aninfonce.training.config import TrainingConfig, stored_config
+from aninfonce.training.flat import SpaceChoice
+from aninfonce.training.folder import check_settings
 from aninfonce.training.folding import FoldingCheck
-from aninfonce.training.model import Embedding, build_embedding, build_loss
+from aninfonce.training.model import Embedding, WithLinear, build_embedding, build_loss, identity_linear
 from aninfonce.training.monitor import concentration_of
 from aninfonce.training.result import Fitted
 from aninfonce.training.whitening import Whitening
@@ -54,6 +57,7 @@ def pack(trainer: Trainer) -> Snapshot:
         "running_loss": trainer.running_loss,
         "seconds": trainer.seconds,
         "folding": None if trainer.folding is None else asdict(trainer.folding),
+        "choice": None if trainer.choice is None else asdict(trainer.choice),
         "history": trainer.history,
         "optimizers": groups,
     }
@@ -63,16 +67,7 @@ def pack(trainer: Trainer) -> Snapshot:
 def unpack(snapshot: Snapshot, trainer: Trainer) -> None:
     """Bring a freshly built trainer to the state of a snapshot."""
     facts = snapshot.facts
-    if facts["config"] != trainer.config.model_dump(mode="json"):
-        changed = [
-            key
-            for key, value in trainer.config.model_dump(mode="json").items()
-            if facts["config"].get(key) != value
-        ]
-        raise CheckpointError(
-            f"the checkpoint is of a run with other settings ({', '.join(changed)}): resume with the same"
-            " configuration, or choose another directory"
-        )
+    check_settings(facts["config"], trainer.config, "the checkpoint")
     if facts["spherical"] and trainer.config.unfolds:
         trainer.embedding.head = SphereHead()
     _load(trainer.embedding, snapshot, "encoder.")
@@ -89,6 +84,7 @@ def unpack(snapshot: Snapshot, trainer: Trainer) -> None:
     trainer.closed = bool(facts["closed"])
     trainer.running_loss = facts["running_loss"]
     trainer.folding = None if facts["folding"] is None else FoldingCheck(**facts["folding"])
+    trainer.choice = _choice(facts)
     trainer.history = list(facts["history"])
 
 
@@ -111,11 +107,11 @@ def load_fitted(
         raise CheckpointError(f"{path} holds no checkpoint")
     snapshot = found[1]
     facts = snapshot.facts
-    config = parse_config(facts["config"], source=str(found[0]))
+    config = stored_config(facts["config"], source=str(found[0]))
     embedding = _bare_embedding(config, snapshot, encoder)
     _load(embedding, snapshot, "encoder.")
     assert config.dim is not None
-    module = loss if loss is not None else build_loss(config.loss, config.dim)
+    module = loss if loss is not None else build_loss(config.loss, config.dim, stream(0, "overwritten"))
     _load(module, snapshot, "loss.")
     concentration = concentration_of(module)
     return Fitted(
@@ -123,6 +119,7 @@ def load_fitted(
         loss=module.eval(),
         concentration=None if concentration is None else concentration.clone(),
         folding=None if facts["folding"] is None else FoldingCheck(**facts["folding"]),
+        choice=_choice(facts),
         history=list(facts["history"]),
         config=config,
         step=int(facts["step"]),
@@ -132,15 +129,21 @@ def load_fitted(
 
 def _bare_embedding(config: TrainingConfig, snapshot: Snapshot, encoder: nn.Module | None) -> Embedding:
     """Build the encoder as it was when the snapshot was taken, with weights that are not yet its own."""
-    embedding = build_embedding(config, Generator().manual_seed(0), encoder)
+    embedding = build_embedding(config, stream(0, "overwritten"), encoder)
     if config.recipe.whiten:
         embedding.inputs = Whitening(len(snapshot.tensors["encoder.inputs.mean"]))
     if snapshot.facts["appended_linear"]:
         assert config.dim is not None
-        embedding.body = nn.Sequential(embedding.body, nn.Linear(config.dim, config.dim))
+        embedding.body = WithLinear(embedding.body, identity_linear(config.dim))
     if not snapshot.facts["spherical"]:
         embedding.head = nn.Identity()
     return embedding
+
+
+def _choice(facts: dict[str, Any]) -> SpaceChoice | None:
+    """Read what was found of the space; runs from before there was a choice have nothing of it."""
+    found = facts.get("choice")
+    return None if found is None else SpaceChoice(**found)
 
 
 def _under(snapshot: Snapshot, prefix: str) -> dict[str, Tensor]:

@@ -2,7 +2,8 @@
 
 Every source can say where it stands (`state`) and go back there (`restore`), so that a resumed run sees the
 very pairs that an uninterrupted one would have seen. Pairs for closed-form fits (`fresh`) have random numbers
-of their own, so that a fit never shifts the pairs of the steps that follow.
+of their own, so that a fit never shifts the pairs of the steps that follow. Pairs that were set aside for
+evaluations (`set_aside`) come in neither.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import torch
-from torch import Generator, Tensor
-from torch.utils.data import DataLoader
+from torch import Tensor
 
+from aninfonce._seeds import stream
 from aninfonce._validation import check_count, describe
 from aninfonce.processes import DataGeneratingProcess, PairBatch
+from aninfonce.training.held_out import others, rows_aside
 from aninfonce.training.order import EpochOrder
 
 State = dict[str, Tensor]
@@ -47,7 +49,21 @@ class PairSource(ABC):
 
     @abstractmethod
     def fresh(self, n: int) -> PairBatch:
-        """Take up to `n` pairs for a fit or an evaluation, without moving the stream."""
+        """Take up to `n` pairs for a fit, without moving the stream."""
+
+    def set_aside(self, share: float, most: int, batch: int) -> PairBatch | None:
+        """Hold out pairs before the first is dealt out: from now on neither `next` nor `fresh` gives them.
+
+        Args:
+            share: of the pairs to hold out.
+            most: pairs to hold out.
+            batch: pairs that a step takes; as many must be left.
+
+        Returns:
+            The pairs, the same whenever it is called; None where nothing can be held out.
+
+        """
+        return None
 
     @abstractmethod
     def state(self) -> State:
@@ -85,7 +101,9 @@ def as_source(pairs: Any, seed: int = 0) -> PairSource:
     if isinstance(pairs, tuple) and len(pairs) in (2, 3) and all(hasattr(a, "shape") for a in pairs):
         return ArraySource(as_pair_batch(pairs), seed)
     if isinstance(pairs, Iterable) and not isinstance(pairs, Iterator | str | bytes | dict):
-        return LoaderSource(pairs)
+        from aninfonce.training.loaders import LoaderSource
+
+        return LoaderSource(pairs, seed)
     raise ValueError(
         "`pairs` must be a process, a tuple of arrays (x, x_pos), or a loader of such batches that can be"
         f" started again, got {describe(pairs)}"
@@ -128,8 +146,9 @@ class ProcessSource(PairSource):
     def __init__(self, process: DataGeneratingProcess, seed: int = 0, bulk: int = _BULK) -> None:
         self.process: DataGeneratingProcess = process
         self._size = self.largest_batch = check_count(bulk, "bulk")
-        self._stream = Generator().manual_seed(2 * seed)
-        self._aside = Generator().manual_seed(2 * seed + 1)
+        self._stream = stream(seed, "pairs", "steps")
+        self._aside = stream(seed, "pairs", "fits")
+        self._seed = seed
         # The worker draws with as many threads as the caller: OpenMP would give a new thread all cores.
         self._worker = ThreadPoolExecutor(1, "pairs", torch.set_num_threads, (torch.get_num_threads(),))
         self._now: _Bulk | None = None
@@ -162,6 +181,10 @@ class ProcessSource(PairSource):
         """Draw `n` pairs, latents included."""
         return self.process.sample(n, self._aside)
 
+    def set_aside(self, share: float, most: int, batch: int) -> PairBatch:
+        """Draw as many new pairs as are wanted: a process has no end, nothing is lost to the steps."""
+        return self.process.sample(most, stream(self._seed, "pairs", "held out"))
+
     def state(self) -> State:
         """State of both generators, and the position in the bulk."""
         before = self._stream.get_state() if self._now is None else self._now.before
@@ -190,8 +213,8 @@ class StreamSource(PairSource):
     """
 
     def __init__(self, seed: int) -> None:
-        self._stream = Generator().manual_seed(2 * seed)
-        self._aside = Generator().manual_seed(2 * seed + 1)
+        self._stream = stream(seed, "pairs", "steps")
+        self._aside = stream(seed, "pairs", "fits")
 
     def state(self) -> State:
         """States of both generators."""
@@ -229,8 +252,9 @@ class ArraySource(PairSource):
             raise ValueError(f"`order` must deal out {len(pairs)} rows, got one of {order.rows}")
         self.pairs = pairs
         self.largest_batch = len(pairs)
-        self._order = EpochOrder(len(pairs), 2 * seed, "pairs") if order is None else order
-        self._aside = Generator().manual_seed(2 * seed + 1)
+        self._order = EpochOrder(len(pairs), seed, "pairs") if order is None else order
+        self._aside = stream(seed, "pairs", "fits")
+        self._seed = seed
 
     def next(self, n: int) -> PairBatch:
         """Take the next `n` pairs of this epoch, or the first of a new one."""
@@ -238,7 +262,16 @@ class ArraySource(PairSource):
 
     def fresh(self, n: int) -> PairBatch:
         """Take `n` pairs at random without repetition, or all there are."""
-        return self.pairs[torch.randperm(len(self.pairs), generator=self._aside)[:n]]
+        return self.pairs[self._order.random(n, self._aside)]
+
+    def set_aside(self, share: float, most: int, batch: int) -> PairBatch | None:
+        """Hold out rows chosen at random."""
+        rows = rows_aside(len(self.pairs), share, most, batch, self._seed)
+        if rows is None:
+            return None
+        self._order.keep(others(len(self.pairs), rows))
+        self.largest_batch = self._order.rows
+        return self.pairs[rows]
 
     def state(self) -> State:
         """States of both generators, and the position in the epoch."""
@@ -248,80 +281,3 @@ class ArraySource(PairSource):
         """Order the epoch of the state again and go to its position in it."""
         self._order.restore(state)
         self._aside.set_state(state["aside"])
-
-
-class LoaderSource(PairSource):
-    """Batches from a `DataLoader`, epoch after epoch, in the sizes that it was made with.
-
-    Resuming repeats the epoch's first batches and drops them; it is exact if the loader's order and its
-    augmentations come from torch's random state or from a `generator` of the loader.
-
-    Args:
-        loader: iterable of batches (x, x_pos), (x, x_pos, x_neg) or `PairBatch`.
-
-    """
-
-    sharded = True
-
-    def __init__(self, loader: Iterable[Any]) -> None:
-        self.loader = loader
-        self._epoch: Iterator[Any] | None = None
-        self._before: State = {}
-        self._position = 0
-
-    @property
-    def _generator(self) -> Generator | None:
-        generator = self.loader.generator if isinstance(self.loader, DataLoader) else None
-        return generator if isinstance(generator, Generator) else None
-
-    def _start_epoch(self) -> Iterator[Any]:
-        self._before = {"global": torch.get_rng_state()}
-        if self._generator is not None:
-            self._before["loader"] = self._generator.get_state()
-        self._epoch, self._position = iter(self.loader), 0
-        return self._epoch
-
-    def next(self, n: int) -> PairBatch:
-        """Take the loader's next batch, whatever its size."""
-        batch = next(self._epoch or self._start_epoch(), None)
-        if batch is None:
-            batch = next(self._start_epoch(), None)
-        if batch is None:
-            raise ValueError("the loader of pairs is empty")
-        self._position += 1
-        return as_pair_batch(batch)
-
-    def fresh(self, n: int) -> PairBatch:
-        """Collect up to `n` pairs from an iteration of their own."""
-        with torch.random.fork_rng(devices=[]):
-            kept = None if self._generator is None else self._generator.get_state()
-            batches: list[PairBatch] = []
-            for batch in iter(self.loader):
-                batches.append(as_pair_batch(batch))
-                if sum(map(len, batches)) >= n:
-                    break
-            if kept is not None and self._generator is not None:
-                self._generator.set_state(kept)
-        if not batches:
-            raise ValueError("the loader of pairs is empty")
-        x, x_pos = (torch.cat([getattr(b, name) for b in batches])[:n] for name in ("x", "x_pos"))
-        return PairBatch(x, x_pos)
-
-    def state(self) -> State:
-        """Random states before the epoch, and the number of batches taken from it."""
-        return {**self._before, "position": torch.tensor(-1 if self._epoch is None else self._position)}
-
-    def restore(self, state: State) -> None:
-        """Start the epoch of the state again and skip the batches that were taken."""
-        position = int(state["position"])
-        self._epoch = None
-        if position < 0:
-            return
-        now = torch.get_rng_state()
-        torch.set_rng_state(state["global"])
-        if self._generator is not None and "loader" in state:
-            self._generator.set_state(state["loader"])
-        self._start_epoch()
-        for _ in range(position):
-            self.next(0)
-        torch.set_rng_state(now)

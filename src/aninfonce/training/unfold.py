@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce.encoders import SphereHead
-from aninfonce.losses import AnInfoNCE
+from aninfonce.losses import AnInfoNCE, CandidatePotential
 from aninfonce.similarities import Anisotropic
-from aninfonce.training.model import Embedding
+from aninfonce.training.model import Embedding, ensure_final_linear, final_linear
 from aninfonce.training.sphering import sphering_map
 
 # Λ̂ below this says that a direction is all noise; its logarithm is kept from running away.
@@ -57,8 +57,35 @@ def compose_affine(layer: nn.Linear, matrix: Tensor, centre: Tensor) -> None:
     layer.bias.copy_(bias)
 
 
+def prepare_for_sphere(embedding: Embedding, loss: nn.Module, x: Tensor, dim: int) -> tuple[nn.Linear, bool]:
+    """Find the linear layer that maps onto the sphere fold into, or append one.
+
+    Args:
+        embedding: whose body may get a layer more.
+        loss: of the run.
+        x: a few observations to try it on.
+        dim: d, columns of the embedding.
+
+    Returns:
+        The layer, and whether it was appended.
+
+    """
+    if not isinstance(loss, AnInfoNCE) or loss.normalize:
+        raise ValueError(
+            "`loss` must be an AnInfoNCE with normalize=False for the recipe's steps on the sphere: they"
+            f" put the embedding there themselves; got {type(loss).__name__}"
+        )
+    few = embedding.inputs(x)
+    body = ensure_final_linear(embedding.body, few, dim)
+    last = final_linear(body, few)
+    assert last is not None
+    appended = body is not embedding.body
+    embedding.body = body
+    return last, appended
+
+
 @torch.no_grad()
-def map_to_sphere(embedding: Embedding, last: nn.Linear, loss: AnInfoNCE, x: Tensor) -> None:
+def map_to_sphere(embedding: Embedding, last: nn.Linear, loss: AnInfoNCE, x: Tensor) -> list[Tensor]:
     """Make the embedding of observations round, put the sphere's head on and carry Λ̂ along.
 
     Works from Rᵈ and, to take out a linear warp that has built up since, from the sphere itself.
@@ -68,6 +95,9 @@ def map_to_sphere(embedding: Embedding, last: nn.Linear, loss: AnInfoNCE, x: Ten
         last: the linear layer that the body ends in.
         loss: whose Λ̂ is changed in place.
         x: observations (N, ...) whose latents cover the sphere.
+
+    Returns:
+        The parameters that were changed.
 
     """
     similarity = loss.similarity
@@ -87,8 +117,38 @@ def map_to_sphere(embedding: Embedding, last: nn.Linear, loss: AnInfoNCE, x: Ten
     scale = size / last.weight.norm()
     last.weight.mul_(scale)
     last.bias.mul_(scale)
+    # On a sphere, potentials have been looking at the projected embedding, which is turned about its centre.
+    centre = torch.zeros_like(sphering.centre) if on_sphere else sphering.centre
+    carried = carry_potentials(loss, axes.T @ change, centre)
     embedding.head = SphereHead()
     set_concentration(similarity, values.clamp_min(_SMALLEST))
+    return [last.weight, last.bias, *similarity.parameters(), *carried]
+
+
+@torch.no_grad()
+def carry_potentials(loss: AnInfoNCE, matrix: Tensor, centre: Tensor) -> list[Tensor]:
+    """Let candidate potentials give the same numbers after h ↦ A(h − b); a potential of another kind stays.
+
+    Args:
+        loss: whose potentials are changed in place.
+        matrix: A, (d, d).
+        centre: b, (d,).
+
+    Returns:
+        The parameters that were changed.
+
+    """
+    changed: list[Tensor] = []
+    for potential in loss.potentials:
+        if not isinstance(potential, CandidatePotential):
+            continue
+        first = potential.layers[0]
+        assert isinstance(first, nn.Linear)
+        weight = first.weight.double()
+        first.bias.add_((weight @ centre.to(weight)).to(first.bias))
+        first.weight.copy_(weight @ torch.linalg.inv(matrix.to(weight)))
+        changed += [first.weight, first.bias]
+    return changed
 
 
 @torch.no_grad()

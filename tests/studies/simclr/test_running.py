@@ -1,11 +1,5 @@
 """Cells on a folder of pictures: killed and resumed, and on two processes."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
-
 import numpy as np
 import pytest
 import torch
@@ -16,8 +10,8 @@ from aninfonce.studies import ResultStore, find_study, plan, run_sweep
 from aninfonce.studies.simclr.running import training_config
 from aninfonce.training.checkpoint import checkpoints_in
 from tests.datasets.files import pixels
-
-COMMAND = [sys.executable, "-c", "from aninfonce.cli import main; main()"]
+from tests.held import held_command
+from tests.ports import reserved_port
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +42,11 @@ def test_imagenets_way_on_a_folder(tmp_path, pictures):
     assert not list((tmp_path / "unfinished").iterdir())
 
 
-def test_two_processes_take_their_rows_and_give_a_result(tmp_path, pictures):
-    (row,) = run_sweep(tasks(pictures, devices=2), ResultStore(tmp_path))
+@pytest.mark.process
+def test_two_processes_take_their_rows_and_give_a_result(tmp_path, pictures, monkeypatch):
+    with reserved_port() as port:
+        monkeypatch.setenv("MASTER_PORT", str(port))
+        (row,) = run_sweep(tasks(pictures, devices=2), ResultStore(tmp_path))
     assert row["error"] is None
     assert row["published"]["backbone: average [%]"]["value"] == 79.3
     assert set(row["published"]) <= set(row["metrics"])
@@ -66,34 +63,20 @@ def test_shards_of_a_batch_are_its_rows():
         assert torch.equal(torch.cat([part.x_pos for part in parts]), expected.x_pos)
 
 
+@pytest.mark.process
 def test_a_killed_cell_goes_on_and_ends_the_same(tmp_path, pictures):
-    changes = {"data": str(pictures), "images": 48, "test_images": 24, "epochs": 12}
+    changes = {"data": str(pictures), "images": 48, "test_images": 24, "epochs": 4}
     options = [f"--set={name}={value}" for name, value in changes.items()]
-    options += ["--jobs", "1", "--out", str(tmp_path / "killed")]
-    run = subprocess.Popen(
-        [*COMMAND, "run", "imagenet", "--preset", "smoke", "--only", "AnInfoNCE", *options],
-        env={**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())},
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    unfinished = tmp_path / "killed" / "unfinished"
-    try:
-        deadline = time.monotonic() + 600
-        while not any(checkpoints_in(folder) for folder in unfinished.glob("*")):
-            assert run.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-    finally:
-        os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
+    options += ["--preset", "smoke", "--only", "AnInfoNCE", "--jobs", "1", "--out", tmp_path / "killed"]
+    with held_command("after step-00000006", "run", "imagenet", *options):
+        pass  # and killed
     store = ResultStore(tmp_path / "killed")
     assert store.rows() == []
-    (cell,) = unfinished.iterdir()
-    assert checkpoints_in(cell)[-1].name < "step-00000036"
+    (cell,) = (tmp_path / "killed" / "unfinished").iterdir()
+    assert checkpoints_in(cell)[-1].name == "step-00000006"
 
-    (resumed,) = run_sweep(tasks(pictures, epochs=12), store)
-    (whole,) = run_sweep(tasks(pictures, epochs=12), ResultStore(tmp_path / "whole"))
+    (resumed,) = run_sweep(tasks(pictures, epochs=4), store)
+    (whole,) = run_sweep(tasks(pictures, epochs=4), ResultStore(tmp_path / "whole"))
     assert resumed["error"] is whole["error"] is None
     assert resumed["metrics"] == whole["metrics"]
 

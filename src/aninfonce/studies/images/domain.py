@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
+from aninfonce._seeds import stream
 from aninfonce.augment import Augmentation, simclr
 from aninfonce.datasets import load_images
 from aninfonce.datasets.tensors import pixel_tensor
@@ -85,7 +86,7 @@ def domain_accuracy(
         Share of right answers; chance is ½.
 
     """
-    generator = Generator().manual_seed(seed)
+    generator = stream(seed, "domain")
     network = SmallConvNet(
         1, in_channels=train.shape[1], width=settings["encoder_width"], generator=generator
     )

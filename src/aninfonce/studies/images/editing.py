@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
+from aninfonce._seeds import stream
 from aninfonce.processes import DataGeneratingProcess
 from aninfonce.studies.base import ANINFONCE, Cell, Metrics, Preset, Published, Study
 from aninfonce.studies.images import pictures, world
@@ -67,7 +68,7 @@ def measure(process: DataGeneratingProcess, embed: world.Embed, count: int, seed
         The scores, and pictures of the first edits.
 
     """
-    generator = Generator().manual_seed(7_919 + seed)
+    generator = stream(seed, "test pairs")
     others, asked = (process.sample(count, generator) for _ in range(2))
     assert others.z is not None
     assert asked.z is not None

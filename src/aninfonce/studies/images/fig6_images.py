@@ -10,6 +10,7 @@ import torch
 from scipy import stats
 from torch import Generator, Tensor
 
+from aninfonce._seeds import stream
 from aninfonce.augment import Compose, Crop, Flip
 from aninfonce.datasets import load_images
 from aninfonce.datasets.tensors import pixel_tensor
@@ -58,8 +59,8 @@ def run(cell: Cell, seed: int) -> Metrics:
     if "loss" in settings:
         return views.train_and_score(crops_and_flips(), settings, seed)
     vae = world.known_vae(settings, crops_and_flips())
-    plain = pixel_tensor(load_images(settings["dataset"], "test").take(settings["images"], seed + 1).images)
-    generator = Generator().manual_seed(seed)
+    plain = pixel_tensor(load_images(settings["dataset"], "test").take(settings["images"], seed).images)
+    generator = stream(seed, "versions")
     forms, shown = [], []
     for image in plain:
         seen = versions(vae, image, settings, generator)

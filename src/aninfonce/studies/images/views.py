@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
+from aninfonce._seeds import stream
 from aninfonce.augment import Augmentation, ViewSource, fixed
 from aninfonce.datasets import LabelledImages, load_images
 from aninfonce.datasets.tensors import pixel_tensor
@@ -87,7 +88,7 @@ def readout_accuracy(
         Share of right answers.
 
     """
-    generator = Generator().manual_seed(seed)
+    generator = stream(seed, "readout")
     answers: list[Any] = []
     for part in (known, asked):
         shown, changed = shown_once(pixel_tensor(part.images), augmentation, generator)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
+from aninfonce._seeds import stream
 from aninfonce.augment import Augmentation
 from aninfonce.datasets import LabelledImages, cache_dir, load_images
 from aninfonce.datasets.tensors import pixel_tensor
@@ -68,8 +68,6 @@ CONTRASTIVE_SIZES: dict[Preset, Configuration] = {
         "encoder_width": 512,
     },
 }
-# InfoNCE does not care about style: what the start had of it only fades, the better the smaller the rates.
-_RATES_OF_INFONCE = 0.3
 DIM = 10
 # A decoder is slow for few rows; so many images in advance still fit into memory.
 _BULK = 8_192
@@ -97,7 +95,7 @@ def known_vae(settings: Mapping[str, Any], augmentation: Augmentation | None = N
 
 def changed_images(images: Any, augmentation: Augmentation, seed: int) -> Any:
     """Augment many images (N, C, H, W), a part at a time, and give them as bytes of that shape."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = stream(seed, "changed images")
     parts = [
         (255.0 * augmentation(images[start : start + _CHUNK], generator).images).round().byte().numpy()
         for start in range(0, len(images), _CHUNK)
@@ -131,7 +129,7 @@ def real_images(settings: Mapping[str, Any]) -> tuple[LabelledImages, LabelledIm
 def sizes(preset: Preset, loss: str) -> Configuration:
     """Give the settings of a training on decoded images."""
     common = {**VAE_SIZES[preset], **CONTRASTIVE_SIZES[preset]}
-    return common if loss == "AnInfoNCE" or preset == "paper" else {**common, "rates": _RATES_OF_INFONCE}
+    return common if loss == "AnInfoNCE" or preset == "paper" else {**common, "rates": trained.INFONCE_RATES}
 
 
 def train_on(source: PairSource, settings: Mapping[str, Any], seed: int, *, uniform: bool = True) -> Fitted:
@@ -162,7 +160,7 @@ def train_on(source: PairSource, settings: Mapping[str, Any], seed: int, *, unif
 
 def _network(source: PairSource, settings: Mapping[str, Any], seed: int) -> nn.Module:
     """Build the encoder, from rows of pixels to `DIM` columns."""
-    generator = Generator().manual_seed(seed)
+    generator = stream(seed, "network")
     images = source.fresh(_WHITENING_IMAGES).x
     width, components = settings["encoder_width"], settings["components"]
     if not components:

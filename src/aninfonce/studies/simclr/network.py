@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Generator, Tensor, nn
 
+from aninfonce._seeds import stream
 from aninfonce.encoders import ResNet, build_head, projector
 from aninfonce.encoders.order import fastest_order
 from aninfonce.studies.base import Configuration
@@ -79,7 +80,7 @@ def build_network(configuration: Configuration, channels: int, seed: int) -> Net
         The network.
 
     """
-    generator = Generator().manual_seed(seed)
+    generator = stream(seed, "network")
     backbone = ResNet(
         configuration["depth"],
         stem=configuration["stem"],

@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from aninfonce._seeds import global_stream
 from aninfonce.augment import SIMCLR_GROUPS, GroupedViews, ViewSource, simclr
 from aninfonce.losses import AlternatingLoss, AnInfoNCE, EnsembleAnInfoNCE, InfoNCE
 from aninfonce.studies.base import Configuration
@@ -57,13 +58,14 @@ def build_source(configuration: Configuration, images: Any, seed: int, shard: tu
     return kind(images, simclr("cifar10"), seed, shard=shard)
 
 
-def build_loss(configuration: Configuration) -> nn.Module:
+def build_loss(configuration: Configuration, seed: int) -> nn.Module:
     """Build the loss of a cell, for embeddings that are on the sphere already where they should be.
 
     All count negatives as SimCLR does. Λ̂ starts at 1/τ everywhere, which on the sphere is InfoNCE itself.
 
     Args:
         configuration: of the cell.
+        seed: of the weights of β.
 
     Returns:
         The loss, from two views (N, d) to a scalar.
@@ -86,4 +88,5 @@ def build_loss(configuration: Configuration) -> nn.Module:
         return LevelsLoss(hidden, AnInfoNCE(hidden, **trained), InfoNCE(temperature=temperature, **shared))
     if method == "a Λ̂ per augmentation group":
         return AlternatingLoss(EnsembleAnInfoNCE(dim, len(SIMCLR_GROUPS), **trained))
-    return AnInfoNCE(dim, potential=method == "β heads", **trained)
+    with global_stream(seed, "weights of β"):
+        return AnInfoNCE(dim, potential=method == "β heads", **trained)

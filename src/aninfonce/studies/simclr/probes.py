@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor, nn
 
+from aninfonce._seeds import stream
 from aninfonce.augment import Augmentation, fixed
 from aninfonce.augment.base import as_pixels
 from aninfonce.datasets import LabelledImages
@@ -65,7 +66,7 @@ def measure(
         change = fixed(name, strength)
         shown, applied = zip(
             *(
-                apply_to_half(network, part.images, features, change, Generator().manual_seed(seed + i))
+                apply_to_half(network, part.images, features, change, stream(seed, "readout", name, i))
                 for i, (part, features) in enumerate(zip((train, test), plain, strict=True))
             ),
             strict=True,
@@ -174,12 +175,13 @@ def sgd_probe(
     train, test = (((part - centre) / scale).to(device) for part in (train, test))
     names, codes = np.unique(torch.cat([classes, truth]).numpy(), return_inverse=True)
     targets = torch.as_tensor(codes).to(device)
-    layer = nn.Linear(train.shape[1], len(names)).to(device)
+    sizes = (train.shape[1], len(names))
+    layer: nn.Linear = nn.utils.skip_init(nn.Linear, *sizes, device=device)  # type: ignore[no-untyped-call]
     for parameter in layer.parameters():
         nn.init.zeros_(parameter)
     optimizer = torch.optim.SGD(layer.parameters(), lr=lr, momentum=0.9)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
-    order = Generator().manual_seed(0)
+    order = stream(0, "order of the probe")
     for _ in range(epochs):
         for rows in torch.split(torch.randperm(len(train), generator=order).to(device), batch_size):
             optimizer.zero_grad()

@@ -80,7 +80,7 @@ def _train(
         build_source(configuration, train.images, seed, shard),
         training_config(configuration, len(train), network.out_features, seed),
         encoder=encoder,
-        loss=build_loss(configuration),
+        loss=build_loss(configuration, seed),
         directory=folder,
         resume=True,
         fabric=fabric,
@@ -126,6 +126,8 @@ def training_config(configuration: Configuration, images: int, dim: int, seed: i
             "log_every": max(1, steps // 40),
             "evaluate_every": 0,
             "evaluation_pairs": 256,
+            # The table is of encoders that were trained on all images; probes have test images.
+            "held_out": 0.0,
             "checkpoint_every": max(1, min(100, steps // 4)),
         }
     )

@@ -1,4 +1,4 @@
-"""InfoNCE for one choice of anchors: collect the candidates, add up their logits."""
+"""InfoNCE by rows of logits, one choice of anchors after the other: for any similarity and any candidates."""
 
 from __future__ import annotations
 
@@ -10,11 +10,86 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from aninfonce.losses._prepare import Potential, Ratios, pair_similarity, potential_values
+from aninfonce.losses._batch import Batch
+from aninfonce.losses._prepare import (
+    Potential,
+    Ratios,
+    SimilarityFunction,
+    inverse_temperature,
+    pair_similarity,
+    potential_values,
+    to_working,
+)
 from aninfonce.losses.gather import Shard, gather_rows
-from aninfonce.losses.lse import candidate_lse
+from aninfonce.losses.kernel.candidates import candidate_lse
+from aninfonce.losses.kernel.probes import Probes
+from aninfonce.similarities import Similarity
 
-SimilarityFunction = Callable[[Tensor, Tensor], Tensor]
+
+class Everyone(NamedTuple):
+    """What all processes hold; only the own process where no more is needed."""
+
+    z0: Tensor
+    z1: Tensor
+    negatives: Tensor | None
+    ratios: Ratios | None
+
+
+def gather(batch: Batch) -> Everyone:
+    """Collect what the candidates need from all processes."""
+    z0, z1, negatives, ratios, shard = batch.z0, batch.z1, batch.negatives, batch.ratios, batch.shard
+    if shard.processes > 1:
+        # Whether a view stands as candidates for its own anchors, and for those of the other.
+        own, other = batch.candidates not in ("positives", "none"), batch.candidates in ("positives", "both")
+        z0 = gather_rows(z0, shard) if own or (batch.symmetric and other) else z0
+        z1 = gather_rows(z1, shard) if other or (batch.symmetric and own) else z1
+        if negatives is not None and negatives.ndim == 2:
+            negatives = gather_rows(negatives, batch.pool)
+            ratios = ratios and Ratios(gather_rows(ratios.negatives, batch.pool), ratios.positives)
+    return Everyone(z0, z1, negatives, ratios)
+
+
+def by_rows(batch: Batch, everyone: Everyone, probes: Probes | None) -> tuple[Tensor, Tensor]:
+    """Alignment and uniformity; without probes exact, which takes longer, in float64 where that helps."""
+    dtype = torch.promote_types(torch.promote_types(batch.z0.dtype, batch.z1.dtype), torch.float32)
+    known = isinstance(batch.similarity, Similarity) and batch.similarity.form is not None
+    if probes is None and known and batch.z0.device.type != "mps":
+        dtype = torch.float64
+
+    def working(z: Tensor) -> Tensor:
+        return to_working(z, batch.normalize, dtype, probes)
+
+    own = working(batch.z0), working(batch.z1)
+    whole = [
+        mine if all_rows is rows else working(all_rows)
+        for all_rows, rows, mine in zip(everyone[:2], (batch.z0, batch.z1), own, strict=True)
+    ]
+    negatives = None if everyone.negatives is None else working(everyone.negatives)
+    terms = []
+    for direction, potential in enumerate(batch.potentials[: 1 + batch.symmetric]):
+        in_batch = [whole[1 - direction]] if batch.candidates in ("positives", "both") else []
+        in_batch += [whole[direction]] if batch.candidates not in ("positives", "none") else []
+        terms.append(
+            one_direction(
+                own[direction],
+                own[1 - direction],
+                in_batch,
+                negatives,
+                similarity=batch.similarity,
+                scale=inverse_temperature(batch.temperature, own[0]),
+                exclude_self=batch.candidates != "anchors+self",
+                potential=potential,
+                ratios=everyone.ratios,
+                weight=batch.weight,
+                shard=batch.shard,
+                probes=probes,
+            )
+        )
+    alignment, uniformity = (
+        torch.cat(parts) if batch.weight is None else torch.stack(parts).sum()
+        for parts in zip(*terms, strict=True)
+    )
+    return alignment, uniformity
 
 
 def one_direction(
@@ -30,7 +105,7 @@ def one_direction(
     ratios: Ratios | None,
     weight: float | None,
     shard: Shard,
-    pool: Shard,
+    probes: Probes | None,
 ) -> tuple[Tensor, Tensor]:
     """Alignment and uniformity of each anchor, or weighted and summed if a weight is given.
 
@@ -38,7 +113,7 @@ def one_direction(
         anchors: (n, d), this process's own.
         positives: (n, d).
         in_batch: Blocks of candidates (N, d) from all processes.
-        negatives: (n, K, d) or (M, d), this process's own, or None.
+        negatives: (n, K, d), this process's own, or (M, d) from all processes, or None.
         similarity: From (n, d) and (M, d) to (n, M).
         scale: One over the temperature, ().
         exclude_self: Leave out row i of every block for anchor i.
@@ -46,22 +121,21 @@ def one_direction(
         ratios: Density ratios of the negatives, if they are to be corrected for.
         weight: Weight of each anchor, or None for no reduction.
         shard: Where the own rows lie in a block.
-        pool: Where the own shared negatives lie.
+        probes: Where to note what decides whether the result is exact; without them it is.
 
     """
     # The positive is a logit of its own, and no anchor is its own negative (but in cl-ica's counting).
     blocks = len(in_batch) if exclude_self else 0
     excluded = [block * shard.total + shard.start for block in range(blocks)]
-    logits = _collect(anchors, positives, in_batch, negatives, similarity, scale, potential, pool)
-    lse = partial(candidate_lse, similarity, scale, anchors)
+    logits = _collect(anchors, positives, in_batch, negatives, similarity, scale, potential)
+    lse = partial(candidate_lse, similarity, scale, anchors, probes=probes)
     if ratios is not None:
-        corrected = ratios.positives.to(anchors), _gather_ratio(ratios.negatives.to(anchors), pool)
+        corrected = ratios.positives.to(anchors), ratios.negatives.to(anchors)
         alignment, uniformity = _mixed(logits, lse, excluded, *corrected)
         if weight is None:
             return alignment, uniformity
         return alignment.sum() * weight, uniformity.sum() * weight
-    weights = None if weight is None else anchors.new_full((len(anchors),), weight)
-    uniformity = lse(logits.shared, logits.bias, logits.own, excluded=excluded, weights=weights)
+    uniformity = lse(logits.shared, logits.bias, logits.own, excluded=excluded, weight=weight)
     alignment = -logits.own[:, 0]
     return alignment if weight is None else alignment.sum() * weight, uniformity
 
@@ -85,14 +159,13 @@ def _collect(
     similarity: SimilarityFunction,
     scale: Tensor,
     potential: Potential | None,
-    pool: Shard,
 ) -> _Logits:
     n, d = anchors.shape
     shared = torch.cat([*in_batch, anchors[:0]])
     own_rows = [positives]
     own = [pair_similarity(similarity, anchors, positives)[:, None] * scale]
     if negatives is not None and negatives.ndim == 2:
-        shared = torch.cat([shared, gather_rows(negatives, pool)])
+        shared = torch.cat([shared, negatives])
     elif negatives is not None:
         own_rows.append(negatives.reshape(-1, d))
         repeated = anchors[:, None].expand_as(negatives).reshape(-1, d)
@@ -104,11 +177,6 @@ def _collect(
         bias, *beta_own = torch.split(beta, [len(shared), *map(len, own_rows)])
         logits = logits + torch.cat([part.reshape(n, -1) for part in beta_own], dim=1)
     return _Logits(shared, bias, logits, sum(map(len, in_batch)))
-
-
-def _gather_ratio(ratio: Tensor, pool: Shard) -> Tensor:
-    """Bring the ratios of shared negatives together as the negatives are."""
-    return gather_rows(ratio, pool) if ratio.ndim == 1 else ratio
 
 
 def _mixed(

@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+
+from aninfonce.losses.kernel.differentiable import Swept
+from aninfonce.losses.kernel.probes import SMALLEST, Probes
 
 # Entries of a panel: one that fits a CPU's last-level cache; one that keeps a GPU busy.
 _CPU_ENTRIES = 2**20
@@ -26,46 +29,44 @@ _FEWEST_ROWS = 64
 _LOG_2 = math.log(2)
 # 2⁸⁶ leaves room for a sum over 2⁴¹ entries below the largest float32.
 _HEADROOM = 86.0
-# Below this, a normaliser may have lost terms to the smallest float32.
-_SMALLEST = 1e-25
 
 
-class Swept(NamedTuple):
-    """Log-sum-exp (N,) and, if weights were given, the gradient of Σ weight · lse for each input."""
-
-    lse: Tensor
-    gradients: tuple[Tensor, ...] | None
-
-
-def factored_sweep(
-    tensors: Sequence[Tensor],
-    weights: Tensor | None,
+def panel_sweep(
+    inputs: Sequence[Any],
+    weights: Tensor | float | None,
+    /,
     *,
     excluded: Sequence[int] = (),
     panel: int | None = None,
+    probes: Probes | None = None,
 ) -> Swept:
     """Sweep over logits query @ key.T + query_bias[:, None] + key_bias, joined with `extra`.
 
     Args:
-        tensors: query (N, k), key (M, k), query_bias (N,), key_bias (M,), extra (N, K) with K ≥ 1.
-        weights: (N,) weights of the rows, or None for no gradients.
+        inputs: query (N, k), key (M, k), query_bias (N,), key_bias (M,), extra (N, K) with K ≥ 1.
+        weights: One for all rows, or (N,), or None for no gradients.
         excluded: For each offset o, row i leaves out column o + i.
         panel: Rows a panel; chosen by the device's cache if None.
+        probes: Where to note whether a bound on the largest logit of each row served. Without them the
+            largest is found first, which takes one pass more.
 
     Returns:
         log Σⱼ exp(logit) of each row, and the gradients if asked.
 
     """
-    query, key, query_bias, key_bias, extra = tensors
+    query, key, query_bias, key_bias, extra = inputs
+    if isinstance(weights, float):
+        weights = torch.full_like(query_bias, weights)
     query, query_bias, key_bias, extra = (part / _LOG_2 for part in (query, query_bias, key_bias, extra))
-    shift = torch.maximum(_upper_bound(query, key, query_bias, key_bias) - _HEADROOM, extra.amax(dim=1))
     problem = _Problem(query, key, query_bias, key_bias, extra, tuple(excluded), panel)
-    total, gradients = _sweep(problem, shift, weights)
-    # The bound is loose by so much (a hundred and more) only for extreme logits: then find the
-    # exact maximum first. One pass more, only here.
-    if not bool((torch.isfinite(total) & (total > _SMALLEST)).all()):
+    if probes is None:
         shift = _row_maximum(problem)
         total, gradients = _sweep(problem, shift, weights, fold=False)
+    else:
+        # The bound is loose by so much (a hundred and more) only for extreme logits.
+        shift = torch.maximum(_upper_bound(query, key, query_bias, key_bias) - _HEADROOM, extra.amax(dim=1))
+        total, gradients = _sweep(problem, shift, weights)
+        probes.at_least(total.amin(), SMALLEST)
     return Swept((total.log2() + shift) * _LOG_2, gradients)
 
 

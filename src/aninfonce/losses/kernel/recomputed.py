@@ -7,16 +7,19 @@ works, and memory is what the module itself needs for one panel.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from aninfonce.losses.factored import Swept, panel_rows
+from aninfonce.losses.kernel.differentiable import Swept
+from aninfonce.losses.kernel.panels import panel_rows
 
 
 def recomputed_sweep(
-    tensors: Sequence[Tensor],
-    weights: Tensor | None,
+    inputs: Sequence[Any],
+    weights: Tensor | float | None,
+    /,
     *,
     similarity: nn.Module,
     excluded: Sequence[int] = (),
@@ -25,9 +28,9 @@ def recomputed_sweep(
     """Sweep over logits scale · similarity(query, key) + key_bias, joined with `extra`.
 
     Args:
-        tensors: query (N, d), key (M, d), scale (), key_bias (M,), extra (N, K), and then the
+        inputs: query (N, d), key (M, d), scale (), key_bias (M,), extra (N, K), and then the
             parameters of `similarity` that want a gradient.
-        weights: (N,) weights of the rows, or None for no gradients.
+        weights: One for all rows, or (N,), or None for no gradients.
         similarity: Module from (N, d) and (M, d) to (N, M).
         excluded: For each offset o, row i leaves out column o + i.
         panel: Rows a panel; chosen by the device's cache if None.
@@ -36,7 +39,9 @@ def recomputed_sweep(
         log Σⱼ exp(logit) of each row, and the gradients if asked.
 
     """
-    query, key, scale, key_bias, extra, *parameters = tensors
+    query, key, scale, key_bias, extra, *parameters = inputs
+    if isinstance(weights, float):
+        weights = torch.full_like(extra[:, 0], weights)
     leaf_key, leaf_scale = (t.detach().requires_grad_(weights is not None) for t in (key, scale))
     size = panel or panel_rows(key)
     lse = torch.empty_like(extra[:, 0])

@@ -1,0 +1,46 @@
+"""Which pairs are each other's negatives: blocks of rows that the order of the data cannot spoil."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from aninfonce._seeds import derive_seed
+
+# Blocks of fewer pairs say little: in a short recording, neighbours come nearer to each other instead.
+_FEWEST = 8
+
+
+def spread_blocks(n: int, block: int, apart: int = 1, seed: int = 0) -> npt.NDArray[np.intp]:
+    """Deal n pairs out to blocks of equal size, in which rows that stand near each other do not meet.
+
+    Independent pairs are dealt at random, so that it does not matter whether they came sorted. In a recording
+    the positive of one pair is the anchor of another, and rows resemble their neighbours in time: as
+    negatives they would be counted against the very pairs that they belong to.
+
+    Example:
+        >>> blocks = spread_blocks(1000, 256, apart=4)
+        >>> blocks.shape, int(np.diff(np.sort(blocks)).min()) >= 4
+        ((8, 125), True)
+
+    Args:
+        n: pairs, in the order of time if `apart` is above 1.
+        block: pairs of a block, at most.
+        apart: rows between two pairs of one block, at least. Less if there would be blocks of under 8 pairs.
+        seed: of the dealing.
+
+    Returns:
+        Rows (B, size) of B blocks; fewer than B rows are left over.
+
+    """
+    rng = np.random.default_rng(derive_seed(seed, "blocks"))
+    most = n // (2 if apart == 1 else _FEWEST)
+    count = max(1, min(most, max(-(-n // block), 2 * apart if apart > 1 else 1)))
+    size = n // count
+    if apart == 1 or count == 1:
+        return rng.permutation(n)[: count * size].reshape(count, size)
+    # The same place in every stretch of `count` rows would meet the beat of a periodic recording. So each
+    # stretch is turned against the one before it, by `apart` at least: where the turn brings a block's place
+    # round to the beginning of the stretch, that is how far its two rows are from each other.
+    turns = np.cumsum(rng.integers(min(apart, count - 1), count, size))
+    return np.arange(size) * count + (np.arange(count)[:, None] + turns) % count

@@ -1,0 +1,90 @@
+"""What is known of the run that trained an encoder, so that no advice tells a user to do what was done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+
+from aninfonce.losses import CandidatePotential, EnsembleAnInfoNCE, LpInfoNCE
+from aninfonce.similarities import Anisotropic, FullAnisotropic
+from aninfonce.training import Fitted
+
+
+@dataclass(frozen=True)
+class Run:
+    """How an encoder was trained.
+
+    Attributes:
+        loss: name of the loss, such as "AnInfoNCE"; None if nothing is known.
+        anisotropic: whether the loss has a Λ̂ of its own.
+        potential: whether it has a candidate potential.
+        power: whether its similarity is −‖Δ‖ₚᵖ.
+        ensemble: whether it knows several kinds of pairs.
+        space: where the embedding lives, such as "sphere"; None if unknown.
+
+    """
+
+    loss: str | None = None
+    anisotropic: bool = False
+    potential: bool = False
+    power: bool = False
+    ensemble: bool = False
+    space: str | None = None
+
+    @property
+    def flat(self) -> bool:
+        """Whether the embedding is known to live elsewhere than on a sphere."""
+        return self.space in ("box", "unbounded")
+
+    @property
+    def keep_more(self) -> str:
+        """What may keep factors that vary strongly within pairs, and was not done yet, as far as is known."""
+        if self.loss is None:
+            return "train with AnInfoNCE, unless this encoder was"
+        if not self.anisotropic:
+            return f"train with AnInfoNCE instead of {self.loss}"
+        steps = ["train longer", "give the embedding more columns"]
+        if not self.flat:
+            steps.append('train in flat space (`space="unbounded"`)')
+        if not self.potential:
+            steps.append("add a candidate potential to the loss")
+        return f"{', '.join(steps[:-1])} or {steps[-1]}"
+
+
+def run_of(encoder: Any) -> Run:
+    """Find out how an encoder was trained.
+
+    Example:
+        >>> run_of(nn.Linear(2, 2)).loss is None
+        True
+
+    Args:
+        encoder: what `audit` was given: a `Fitted`, a fitted estimator or a pipeline that ends in one know
+            their loss, a bare module or function does not.
+
+    Returns:
+        What is known.
+
+    """
+    if isinstance(encoder, Fitted):
+        return _described(encoder.loss, encoder.config.space)
+    if steps := getattr(encoder, "steps", None):
+        return run_of(steps[-1][-1])
+    loss, config = getattr(encoder, "loss_", None), getattr(encoder, "config_", None)
+    if isinstance(loss, nn.Module):
+        return _described(loss, getattr(config, "space", None))
+    return Run()
+
+
+def _described(loss: nn.Module, space: str | None) -> Run:
+    kinds = tuple(loss.modules())
+    return Run(
+        loss=type(loss).__name__,
+        anisotropic=any(isinstance(part, Anisotropic | FullAnisotropic) for part in kinds),
+        potential=any(isinstance(part, CandidatePotential) for part in kinds),
+        power=isinstance(loss, LpInfoNCE),
+        ensemble=isinstance(loss, EnsembleAnInfoNCE),
+        space=space,
+    )

@@ -1,0 +1,155 @@
+"""What a user should know about data or outcome of a fit: one kind of warning, each with its remedy."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aninfonce._seeds import derive_seed
+from aninfonce.estimator.pairs import Array, Pairs
+from aninfonce.training.stopping import EarlyStopping
+
+if TYPE_CHECKING:
+    from aninfonce.estimator.contrastive_ica import ContrastiveICA
+
+_PACKAGE = str(Path(__file__).parents[1])
+# Rows that the rank of the data is judged by: enough to span the columns of an embedding.
+_ROWS_FOR_RANK = 512
+# Directions with less than this share of the largest spread, after scaling, do not count as filled.
+_EMPTY = 1e-6
+# A positive is an anchor a little changed. Means of a column further apart than this share of its spread, or
+# spreads further apart than this factor, speak for another unit or another step of a pipeline.
+_LARGEST_SHIFT, _LARGEST_FACTOR = 0.5, 2.0
+# Fewer pairs than this, or than this many for each entry of the d × d metric that gives the axes, say little.
+_FEWEST_PAIRS, _FEWEST_PER_ENTRY = 100, 10
+# An interval of Λ̂ that begins at 0 and ends below this share of the largest Λ̂ is one around 0.
+_EMPTY_COLUMN = 0.1
+# Bits that the held-out score may fall from its best to the last step without a word.
+_LOST_BITS = 0.1
+
+
+class ContrastiveICAWarning(UserWarning):
+    """Something about the data or the outcome of a fit that its user should know.
+
+    Example:
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", ContrastiveICAWarning)  # other warnings are still shown
+
+    """
+
+
+def warn_about_size(pairs: Pairs, n_components: int, space: str) -> None:
+    """Say before training if there are too few rows, or columns, for what is asked of them."""
+    _warn_about_number(len(pairs), n_components)
+    _warn_about_rank(pairs.x, n_components, space)
+
+
+def warn_about_positives(pairs: Pairs) -> None:
+    """Say before training if the positives cannot be meant."""
+    _warn_about_copies(pairs)
+    if pairs.given:
+        _warn_about_scales(pairs.x, pairs.x_pos)
+
+
+def warn_about_outcome(estimator: ContrastiveICA) -> None:
+    """Say after training what is doubtful about its outcome."""
+    if estimator.folded_:
+        _warn(
+            "the embedding covers its sphere unevenly, as if the sign of a factor was lost (`folded_`). More"
+            " steps, more pairs, another `random_state`, one more in `n_components`, or space='auto' may help"
+        )
+    values, (low, high) = estimator.concentration_, estimator.concentration_interval_.T
+    empty = np.flatnonzero((low <= 0.0) & ((values <= 0.0) | (high < _EMPTY_COLUMN * values.max())))
+    if len(empty):
+        _warn(
+            f"Λ̂ is 0 in column(s) {', '.join(map(str, empty))}: pairs share nothing there. Try"
+            f" n_components={max(2, len(values) - len(empty))}, or see whether the pairs belong together"
+        )
+
+
+def warn_about_thrown_away(stopping: EarlyStopping, steps: int, asked: int) -> None:
+    """Say that steps which were asked for did harm, or were not taken."""
+    if steps == asked and stopping.best_score - stopping.scores[-1] < _LOST_BITS:
+        return
+    left = f", and {asked - steps} of the {asked} asked for were not taken" if steps < asked else ""
+    _warn(
+        f"the held-out score was best at step {stopping.best_step} of {steps} (`held_out_curve_`): its"
+        f" weights are kept, later steps were thrown away{left}. More pairs would help; max_steps=None takes"
+        " as many steps as help"
+    )
+
+
+def _warn_about_number(pairs: int, n_components: int) -> None:
+    fewest = max(_FEWEST_PAIRS, _FEWEST_PER_ENTRY * n_components * (n_components + 1) // 2)
+    if pairs < fewest:
+        _warn(
+            f"{pairs} pairs are few for n_components={n_components}: a network learns them by heart, and"
+            f" neither embedding nor Λ̂ can be trusted. Give at least {fewest} pairs, or ask for fewer columns"
+        )
+
+
+def _warn_about_rank(x: Array, n_components: int, space: str) -> None:
+    on_sphere = space in ("sphere", "learnable-sphere")
+    needed = n_components - 1 if on_sphere else n_components
+    rank = _rank(x, max(_ROWS_FOR_RANK, 2 * n_components))
+    # Of fewer rows than that one cannot tell.
+    if rank < needed and len(x) > needed:
+        why = " (on a sphere, d columns hold d − 1 free factors)" if on_sphere else ""
+        _warn(
+            f"n_components={n_components} is more than the data can hold: X varies along {rank} independent"
+            f" direction(s) only{why}. Try n_components={max(2, rank + on_sphere)}"
+        )
+
+
+def _rank(x: Array, most: int) -> int:
+    """Count the independent directions in some of the rows, each column brought to one scale."""
+    rows = np.random.default_rng(derive_seed(0, "rank")).permutation(len(x))[:most]
+    some = np.asarray(x[np.sort(rows)], dtype=np.float64)
+    some = some - some.mean(axis=0)
+    spread = some.std(axis=0)
+    some = some[:, spread > 0] / spread[spread > 0]
+    if not some.size:
+        return 0
+    lengths = np.linalg.svd(some, compute_uv=False)
+    return int((lengths > _EMPTY * lengths[0]).sum())
+
+
+def _warn_about_copies(pairs: Pairs) -> None:
+    copies = float(np.mean(np.all(pairs.x == pairs.x_pos, axis=1)))
+    if copies > 0.5:
+        later = f"X, {pairs.lag} rows later," if pairs.lag is not None else "augment(X)"
+        _warn(
+            f"{'X_pos' if pairs.given else later} equals X in {copies:.0%} of the rows: such pairs tell"
+            " nothing, and Λ̂ has no bound. Positives must share their causes with the anchors and differ in"
+            " the rest"
+        )
+
+
+def _warn_about_scales(x: Array, x_pos: Array) -> None:
+    (mean, spread), (mean_pos, spread_pos) = (
+        (part.mean(axis=0, dtype=np.float64), part.std(axis=0, dtype=np.float64)) for part in (x, x_pos)
+    )
+    larger, smaller = np.maximum(spread, spread_pos), np.minimum(spread, spread_pos)
+    odd = (np.abs(mean - mean_pos) > _LARGEST_SHIFT * larger) | (larger > _LARGEST_FACTOR * smaller)
+    if odd.any():
+        column = int(np.argmax(odd))
+        before, after = (
+            f"{m[column]:.3g} ± {s[column]:.3g}" for m, s in ((mean, spread), (mean_pos, spread_pos))
+        )
+        _warn(
+            f"X and X_pos differ in mean or scale in {int(odd.sum())} of {len(odd)} columns (column {column}:"
+            f" {before} and {after}). Both must have gone through the same steps: a pipeline transforms X"
+            " only, so transform X_pos yourself, or use `lag` or `augment`"
+        )
+
+
+def _warn(message: str) -> None:
+    """Warn at the line of the user's code that called the package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, ContrastiveICAWarning, stacklevel=level)

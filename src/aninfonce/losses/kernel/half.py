@@ -1,0 +1,144 @@
+"""Sums over a symmetric matrix of exponentials, and their gradients, from half of its entries.
+
+The entries are K_ij = 2^(a_i·a_j + t_i + t_j) = K_ji between points a, and the sums Z_i = Σ_j K_ij. With
+v_i = ∂(objective)/∂Z_i, the gradient with respect to a_i is Σ_j K_ij (v_i + v_j) a_j: one pass over half of
+the tiles for Z, one for the gradients. In products of the full size that is ½ + 1 if the half is kept between
+the passes, and ½ + ½ + 1 if it is computed again; a matrix computed whole takes three. Gradients are gathered
+feature-major, (k, P): with few features a BLAS is several times slower the other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from aninfonce.losses.kernel.layout import Block
+
+# Rows and columns of a tile: one that fits a CPU's second-level cache; one that keeps a GPU busy.
+_CPU_TILE, _GPU_TILE = (256, 1024), (4096, 8192)
+# Entries kept between the passes at most: 64 MB of float32 on a CPU, 512 MB on a GPU. With few features
+# it is quicker to compute them again than to write them to fresh memory.
+_CPU_KEPT, _GPU_KEPT = 2**24, 2**27
+_FEW_FEATURES, _FEW_KEPT = 96, 2**21
+
+
+def kept_entries(points: Tensor) -> int:
+    """How many entries between points (P, k) are kept from one pass to the next, at most."""
+    if points.device.type != "cpu":
+        return _GPU_KEPT
+    return _FEW_KEPT if points.shape[1] <= _FEW_FEATURES else _CPU_KEPT
+
+
+class _Tile(NamedTuple):
+    rows: slice
+    columns: slice
+    own: int
+    """How many columns, the first ones, are the rows' own: their part is its own mirror image."""
+    both_ways: bool
+
+    @property
+    def entries(self) -> int:
+        height, width = (int(part.stop - part.start) for part in (self.rows, self.columns))
+        return height * width
+
+
+class Half:
+    """The points and the tiles between them.
+
+    Args:
+        points: a, (P, k).
+        bias: t, (P,).
+        blocks: Which entries there are.
+        exclude_self: Leave out the entry of a point with itself.
+        tile: Rows and columns of a tile; chosen by the device if None.
+
+    """
+
+    def __init__(
+        self,
+        points: Tensor,
+        bias: Tensor,
+        blocks: Sequence[Block],
+        *,
+        exclude_self: bool,
+        tile: tuple[int, int] | None = None,
+    ) -> None:
+        self.points, self.bias, self.exclude_self = points, bias, exclude_self
+        shape = tile or (_CPU_TILE if points.device.type == "cpu" else _GPU_TILE)
+        self.tiles = [part for block in blocks for part in _cut(block, shape)]
+        self.can_keep = sum(part.entries for part in self.tiles) <= kept_entries(points)
+        self.kept: list[Tensor] = []
+
+    def sums(self, *, keep: bool) -> Tensor:
+        """Z, (P,). If asked and there is memory for it, the entries are kept for the gradients."""
+        total = torch.zeros_like(self.points[:, 0])
+        buffer = None if keep and self.can_keep else self._buffer()
+        for rows, columns, own, both_ways in self.tiles:
+            entries = self._exponentials(rows, columns, own, buffer)
+            total[rows].add_(entries.sum(dim=1))
+            if both_ways and own < entries.shape[1]:
+                total[columns][own:].add_(entries[:, own:].sum(dim=0))
+            if buffer is None:
+                self.kept.append(entries)
+        return total
+
+    def gradients(self, slope: Tensor, *, relative: bool) -> tuple[Tensor, Tensor]:
+        """Σ_j K_ij (v_i + v_j) a_j, or with a_j − a_i if relative, (P, k), and the same without a_j, (P,).
+
+        Args:
+            slope: v, (P,).
+            relative: Whether t_i is −½‖a_i‖² and has its gradient too.
+
+        """
+        # One feature more, 1, for the sums without a_j.
+        features = self.points.new_ones(self.points.shape[1] + 1, len(self.points))
+        features[:-1] = self.points.T
+        gradient = torch.zeros_like(features)
+        again, weights = None if self.kept else self._buffer(), self._buffer()
+        for index, (rows, columns, own, both_ways) in enumerate(self.tiles):
+            entries = self.kept[index] if self.kept else self._exponentials(rows, columns, own, again)
+            if both_ways:
+                weight = weights[: entries.numel()].view_as(entries)
+                entries.mul_(torch.add(slope[rows, None], slope[columns], out=weight))
+            else:
+                entries.mul_(slope[rows, None])
+            gradient[:, rows].addmm_(features[:, columns], entries.T)
+            if own < entries.shape[1]:
+                gradient[:, columns][:, own:].addmm_(features[:, rows], entries[:, own:])
+        self.kept.clear()
+        flow, mass = gradient[:-1], gradient[-1]
+        if relative:
+            flow.addcmul_(features[:-1], mass, value=-1)
+        return flow.T.contiguous(), mass
+
+    def _exponentials(self, rows: slice, columns: slice, own: int, buffer: Tensor | None) -> Tensor:
+        query, key, bias = self.points[rows], self.points[columns].T, self.bias
+        if buffer is None:
+            entries = torch.addmm(bias[columns], query, key)
+        else:
+            shape = len(query), key.shape[1]
+            entries = buffer[: shape[0] * shape[1]].view(shape)
+            torch.addmm(bias[columns], query, key, out=entries)
+        entries.add_(bias[rows, None]).exp2_()
+        if own and self.exclude_self:
+            entries.diagonal().zero_()
+        return entries
+
+    def _buffer(self) -> Tensor:
+        """Memory for one tile, used again for each."""
+        return self.points.new_empty(max(part.entries for part in self.tiles))
+
+
+def _cut(block: Block, shape: tuple[int, int]) -> Iterator[_Tile]:
+    """Tiles of a block; of a range with itself only those on and above the diagonal."""
+    (top, bottom), (left, right), both_ways = block
+    mirrored = block.rows == block.columns
+    height, width = shape[0], max(shape)  # the rows' own columns must not be cut
+    for i in range(top, bottom, height):
+        rows = slice(i, min(i + height, bottom))
+        for j in range(i if mirrored else left, right, width):
+            columns = slice(j, min(j + width, right))
+            yield _Tile(rows, columns, rows.stop - i if mirrored and i == j else 0, both_ways)

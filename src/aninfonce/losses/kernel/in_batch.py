@@ -1,0 +1,125 @@
+"""InfoNCE among the embeddings of one batch, by half of a symmetric matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.linalg import vecdot
+
+from aninfonce.losses.kernel.differentiable import Swept
+from aninfonce.losses.kernel.half import Half
+from aninfonce.losses.kernel.layout import Form, Layout
+from aninfonce.losses.kernel.probes import SMALLEST, Probes
+
+_LOG_2 = math.log(2)
+# Added to every logit, in units of log 2, once none lies above zero: 2⁸⁶ leaves room for a sum over 2⁴⁰
+# entries below the largest float32, and an anchor whose best logit is far below zero keeps its digits.
+_LIFT = 86.0
+
+
+def in_batch_sweep(
+    inputs: Sequence[Any],
+    weights: Tensor | float | None,
+    /,
+    *,
+    layout: Layout,
+    form: Form,
+    with_alignment: bool = True,
+    probes: Probes | None = None,
+    tile: tuple[int, int] | None = None,
+) -> Swept:
+    """Sweep over the log-sum-exp of each anchor's logits, less the logit of its positive if `with_alignment`.
+
+    Args:
+        inputs: Points (2N, k), of which −½‖Δ‖² or the inner product are logits in units of log 2; then, each
+            possibly None, biases (points,) of every point as a candidate, biases (anchors,) of the
+            positives, and further logits of each anchor (anchors, K).
+        weights: Of the anchors; None for no gradients.
+        layout: Which entries are logits.
+        form: How logits follow from points.
+        with_alignment: Subtract the positive's logit.
+        probes: Where to note what decides whether the result is exact.
+        tile: Rows and columns of a tile; chosen by the device if None.
+
+    """
+    points, bias, positive_bias, own = inputs
+    first, second, spread = points[: layout.pairs], points[layout.pairs :], points[: layout.points]
+    squares, step = _squares(spread), None
+    lift: Any = _LIFT
+    if form == "distance":
+        if probes is not None:
+            probes.no_cancellation(squares.amax(), _LOG_2)
+        level = squares.mul_(-0.5).add_(_LIFT / 2)
+        step = first - second
+        positive = _squares(step).mul_(-0.5)
+    else:
+        lift = _LIFT - squares.amax()
+        level, positive = (lift / 2).expand_as(squares), vecdot(first, second)
+    if layout.symmetric:
+        positive = positive.repeat(2)
+    if positive_bias is not None:
+        positive = positive + positive_bias / _LOG_2
+    if bias is not None:
+        # A bias of candidates would spoil the symmetry: both sides get it, and the row's sum gives it back.
+        level, lift = level + bias / _LOG_2, lift + bias[: layout.anchors] / _LOG_2
+    raised = positive + lift
+    matrix = Half(spread, level, layout.blocks, exclude_self=layout.candidates != "anchors+self", tile=tile)
+    total = matrix.sums(keep=weights is not None)[: layout.anchors]
+    # Exponentials beside the matrix, (K, anchors): of positives, if it does not hold them, and of own logits.
+    beside = [] if layout.holds_positives else [raised.exp2()[None]]
+    beside += [] if own is None else [(own.T / _LOG_2 + lift).exp2_()]
+    for part in beside:
+        total += part[0] if len(part) == 1 else part.sum(dim=0)
+    if probes is not None:
+        probes.at_least(total.amin(), SMALLEST)
+    rows = total.log2().sub_(raised if with_alignment else lift).mul_(_LOG_2)
+    if weights is None:
+        return Swept(rows, None)
+    weights = weights * _LOG_2
+    slope = weights / total
+    padded = slope if len(slope) == len(spread) else torch.cat([slope, torch.zeros_like(slope)])
+    flow, mass = matrix.gradients(padded, relative=form == "distance")
+    shares = [part.mul_(slope) for part in beside]
+    grad_bias = None
+    if bias is not None:
+        grad_bias = mass / _LOG_2
+        grad_bias[: layout.anchors] += (sum(part.sum(dim=0) for part in shares) - weights) / _LOG_2
+    pull = torch.zeros_like(slope) if layout.holds_positives else shares[0][0]
+    if with_alignment:
+        pull = pull - weights
+    return Swept(
+        rows,
+        (
+            _of_points(layout, points, step, flow, pull),
+            grad_bias,
+            None if positive_bias is None else pull / _LOG_2,
+            None if own is None else shares[-1].T / _LOG_2,
+        ),
+    )
+
+
+def _squares(rows: Tensor) -> Tensor:
+    """Squared lengths, without a copy of the rows."""
+    lengths: Tensor = torch.linalg.vector_norm(rows, dim=1)
+    return lengths.square_()
+
+
+def _of_points(layout: Layout, points: Tensor, step: Tensor | None, flow: Tensor, pull: Tensor) -> Tensor:
+    """Gradient of the points, (2N, k), from the entries (`flow`) and the positives' logits (`pull`)."""
+    n = layout.pairs
+    pull = (pull[:n] + pull[n:] if layout.symmetric else pull)[:, None]
+    gradient = torch.empty_like(points)
+    first, second = gradient[:n], gradient[n:]
+    if step is None:
+        torch.mul(points[n:], pull, out=first).add_(flow[:n])
+        torch.mul(points[:n], pull, out=second)
+    else:
+        torch.mul(step, pull, out=second)
+        torch.sub(flow[:n], second, out=first)
+    if len(flow) > n:
+        second += flow[n:]
+    return gradient

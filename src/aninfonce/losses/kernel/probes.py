@@ -1,0 +1,58 @@
+"""What a pass has seen of its numbers, looked at once at its end."""
+
+from __future__ import annotations
+
+import sys
+
+import torch
+from torch import Tensor
+
+# Below this, a sum of exponentials may have lost terms to the smallest float32.
+SMALLEST = 1e-25
+# What the expanded square ‖q‖² − 2q·r + ‖r‖² may cost a logit.
+_LARGEST_ERROR = 1e-4
+_LARGEST = sys.float_info.max
+
+
+class Probes:
+    """Numbers that must keep within bounds, or the fast way is not exact.
+
+    To look at a number on a GPU is to wait for it: all are looked at together.
+    """
+
+    def __init__(self) -> None:
+        self.values: list[Tensor] = []
+        self.bounds: list[tuple[float, float]] = []
+
+    def at_least(self, value: Tensor, bound: float) -> None:
+        """Note a () tensor that must not be lower than the bound."""
+        self.values.append(value)
+        self.bounds.append((bound, _LARGEST))
+
+    def at_most(self, value: Tensor, bound: float) -> None:
+        """Note a () tensor that must not be higher than the bound."""
+        self.values.append(value)
+        self.bounds.append((-_LARGEST, bound))
+
+    def finite(self, value: Tensor) -> None:
+        """Note a () tensor that must be finite."""
+        self.at_most(value, torch.finfo(value.dtype).max)
+
+    def no_cancellation(self, square: Tensor, unit: float = 1.0) -> None:
+        """Note the largest squared length of points whose squared distances are expanded.
+
+        Of near points, it is a small difference of such numbers, and has their rounding.
+
+        Args:
+            square: The largest, ().
+            unit: Of the logits.
+
+        """
+        self.at_most(square, _LARGEST_ERROR / (unit * torch.finfo(square.dtype).eps))
+
+    def hold(self) -> bool:
+        """Whether all keep within their bounds."""
+        values = [value.detach() for value in self.values]
+        on_cpu = values[0].device.type == "cpu"
+        numbers = [v.item() for v in values] if on_cpu else torch.stack([v.float() for v in values]).tolist()
+        return all(low <= number <= high for number, (low, high) in zip(numbers, self.bounds, strict=True))

@@ -1,0 +1,13 @@
+from aninfonce.processes.batch import PairBatch as PairBatch
+from aninfonce.processes.config import ProcessSettings as ProcessSettings
+from aninfonce.processes.names import preset_names as preset_names
+from aninfonce.processes.optimum import OptimalLoss as OptimalLoss
+from aninfonce.processes.optimum import optimal_loss as optimal_loss
+from aninfonce.processes.presets import ensemble_process as ensemble_process
+from aninfonce.processes.presets import process as process
+from aninfonce.processes.presets import process_settings as process_settings
+from aninfonce.processes.process import Centred as Centred
+from aninfonce.processes.process import DataGeneratingProcess as DataGeneratingProcess
+from aninfonce.processes.process import EnsembleProcess as EnsembleProcess
+from aninfonce.processes.process import HardNegatives as HardNegatives
+from aninfonce.processes.process import Marginal as Marginal

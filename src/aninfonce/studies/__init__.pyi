@@ -1,0 +1,15 @@
+from aninfonce.studies.base import PRESETS as PRESETS
+from aninfonce.studies.base import Cell as Cell
+from aninfonce.studies.base import Preset as Preset
+from aninfonce.studies.base import Published as Published
+from aninfonce.studies.base import Study as Study
+from aninfonce.studies.plan import Task as Task
+from aninfonce.studies.plan import estimate_seconds as estimate_seconds
+from aninfonce.studies.plan import parse_changes as parse_changes
+from aninfonce.studies.plan import plan as plan
+from aninfonce.studies.registry import find_study as find_study
+from aninfonce.studies.registry import study_names as study_names
+from aninfonce.studies.runner import remaining as remaining
+from aninfonce.studies.runner import run_sweep as run_sweep
+from aninfonce.studies.store import ResultStore as ResultStore
+from aninfonce.studies.store import newest as newest

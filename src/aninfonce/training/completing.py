@@ -1,0 +1,65 @@
+"""Settings of a run made whole, and held against its data, before anything is built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from aninfonce.losses import AnInfoNCE
+from aninfonce.processes import PairBatch
+from aninfonce.training.config import Recipe, TrainingConfig
+from aninfonce.training.model import complete_encoder
+from aninfonce.training.source import PairSource
+from aninfonce.training.unfold import embed_in_chunks
+
+
+def check_batches(source: PairSource, recipe: Recipe) -> None:
+    """Refuse a batch that the source cannot give now, not in the middle of the run."""
+    largest = recipe.largest_batch
+    if source.largest_batch is not None and largest > source.largest_batch:
+        raise ValueError(
+            f"`recipe.batch_size` and `recipe.growth` must be at most {source.largest_batch}, the number of"
+            f" pairs at hand, got {largest}"
+        )
+
+
+def complete_config(
+    config: TrainingConfig,
+    process: Any,
+    pairs: PairBatch,
+    encoder: nn.Module | None,
+    loss: nn.Module | None,
+) -> TrainingConfig:
+    """Fill in what the data and the given modules decide."""
+    dim = config.dim or (None if process is None else process.dim)
+    if dim is None and encoder is not None:
+        dim = embed_in_chunks(encoder, pairs.x[:2]).shape[1]
+    if dim is None:
+        raise ValueError("`dim`, the number of embedding columns, must be given for data that are no process")
+    changes: dict[str, Any] = {"dim": dim}
+    if encoder is not None:
+        changes["encoder"] = config.encoder.model_copy(update={"name": "custom", "options": {}})
+    else:
+        changes["encoder"] = complete_encoder(config.encoder, pairs.x, dim)
+    if loss is not None:
+        name = "aninfonce" if isinstance(loss, AnInfoNCE) else "custom"
+        changes["loss"] = config.loss.model_copy(update={"name": name, "options": {}})
+    complete = config.model_copy(update=changes)
+    return complete.model_copy(update=_space(complete, own_loss=loss is not None))
+
+
+def _space(config: TrainingConfig, *, own_loss: bool) -> dict[str, Any]:
+    """Settle what a space without a sphere asks of the loss, and "auto" where there is nothing to decide."""
+    space = config.space
+    if space == "auto" and config.loss.name != "aninfonce":
+        return {"space": "sphere"}
+    if space == "auto" and (config.recipe.unfold is None or config.dim == 1):
+        space = "flat"
+    if space == "sphere" and config.dim == 1:
+        raise ValueError("`dim` must be at least 2 on the sphere, got 1")
+    if space not in ("flat", "auto") or config.loss.name != "aninfonce" or own_loss:
+        return {"space": space}
+    # Only with a potential is an embedding in Rᵈ right for any distribution of the latents.
+    options = {"potential": True, **config.loss.options}
+    return {"space": space, "loss": config.loss.model_copy(update={"options": options})}

@@ -1,0 +1,117 @@
+"""Training in Rᵈ: is the space flat or a sphere, and how a flat embedding is finished.
+
+Every run on the sphere begins in Rᵈ (`unfold.py`). With a candidate potential, what it learns there is right
+for any marginal distribution: the latents up to an affine map. So the same first half of the steps serves to
+see where they live. Latents on a sphere give an ellipsoid, a shell with nothing inside; others fill their
+space.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from aninfonce._validation import check_matrix
+from aninfonce.alignment import fix_signs, flat_axes
+from aninfonce.losses import AnInfoNCE
+from aninfonce.losses.gather import alone
+from aninfonce.similarities import Anisotropic
+from aninfonce.training.config import Closing
+from aninfonce.training.model import Embedding
+from aninfonce.training.source import PairSource
+from aninfonce.training.sphering import sphering_map
+from aninfonce.training.unfold import (
+    carry_potentials,
+    compose_affine,
+    embed_in_chunks,
+    set_concentration,
+)
+
+# Spread of the radius, as a share of a Gaussian cloud's, below which the embedding is a shell. A uniform box
+# has 0.63 in any number of dimensions; embeddings of the papers' spheres have 0.1 to 0.2 after 500 steps.
+SHELL = 0.4
+# Λ̂ below this is kept there, for its logarithm's sake.
+_SMALLEST = 1e-6
+
+
+@dataclass(frozen=True)
+class SpaceChoice:
+    """Where the latents live, and why.
+
+    Attributes:
+        space: "sphere" if the embedding is a shell, "flat" if it fills its space.
+        radial_spread: standard deviation of the radius over its mean, once the embedding is as round as an
+            affine map can make it, as a share of that of a Gaussian cloud.
+        limit: below which the embedding counts as a shell.
+
+    """
+
+    space: Literal["flat", "sphere"]
+    radial_spread: float
+    limit: float = SHELL
+
+
+@torch.no_grad()
+def choose_space(h: Tensor) -> SpaceChoice:
+    """Tell a shell from a cloud by how much the radius varies.
+
+    Example:
+        >>> z = torch.randn(4000, 5, generator=torch.Generator().manual_seed(0))
+        >>> choose_space(z).space, choose_space(z / z.norm(dim=1, keepdim=True) + 3).space
+        ('flat', 'sphere')
+
+    Args:
+        h: embeddings in Rᵈ (N, d), of rows that were not trained on if there are such.
+
+    Returns:
+        The space and the evidence. A single column, or too few rows to tell, is flat.
+
+    """
+    h = check_matrix(h, "h").double()
+    n, d = h.shape
+    if d < 2 or n < 20 * d:
+        return SpaceChoice("flat", math.nan)
+    sphering = sphering_map(h)
+    radius = ((h - sphering.centre) @ sphering.matrix.T).norm(dim=1)
+    # The radius of a Gaussian cloud varies by 1/√(2d) of its mean, to a good approximation.
+    spread = float(radius.std() / radius.mean()) * math.sqrt(2 * d)
+    return SpaceChoice("sphere" if spread < SHELL else "flat", spread)
+
+
+@alone()
+@torch.no_grad()
+def close_flat(
+    embedding: Embedding, last: nn.Linear, loss: AnInfoNCE, source: PairSource, settings: Closing
+) -> Tensor:
+    """Finish an embedding in Rᵈ: uncorrelated columns of unit variance, in the order of Λ̂.
+
+    The similarity of any two rows stays what it was: scale, rotation and Λ̂ are one thing in flat space, and
+    this chooses the form that can be read, and signs by a rule. Encoder and loss are changed in place.
+
+    Args:
+        embedding: without a head.
+        last: the linear layer that its body ends in.
+        loss: whose Λ̂ and potentials go along.
+        source: gives rows for the second moments.
+        settings: how many of them.
+
+    Returns:
+        Λ̂ (d,), ascending.
+
+    """
+    similarity = loss.similarity
+    assert isinstance(similarity, Anisotropic)
+    x = source.fresh(settings.pairs).x.to(last.weight.device)
+    h = embed_in_chunks(embedding, x).double()
+    axes = flat_axes(h, torch.diag(similarity.concentration.double())[None])
+    signs = fix_signs(axes(h), x).to(axes.matrix)
+    matrix = signs[:, None] * axes.matrix.to(h.device)
+    compose_affine(last, matrix, axes.centre)
+    carry_potentials(loss, matrix, axes.centre)
+    found = axes.concentration[0].clamp_min(_SMALLEST).to(h.device)
+    set_concentration(similarity, found)
+    return found

@@ -1,0 +1,73 @@
+"""Which pairs are kept away from training, so that evaluations look at pairs the encoder never saw."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from aninfonce._seeds import stream
+
+# Fewer pairs than this tell nothing: all are trained on instead.
+_FEWEST = 16
+
+
+def rows_aside(rows: int, share: float, most: int, batch: int, seed: int) -> Tensor | None:
+    """Choose rows to hold out, the same ones for the same numbers.
+
+    Example:
+        >>> rows_aside(1000, share=0.1, most=4096, batch=512, seed=0).shape
+        torch.Size([100])
+
+    Args:
+        rows: how many there are.
+        share: of them to hold out.
+        most: rows to hold out.
+        batch: rows that must be left to train on, at least.
+        seed: draws them.
+
+    Returns:
+        The rows, in random order; None if too few would be held out or left.
+
+    """
+    count = min(round(share * rows), most)
+    if count < _FEWEST or rows - count < batch:
+        return None
+    return torch.randperm(rows, generator=_stream(seed))[:count]
+
+
+def groups_aside(sizes: Tensor, share: float, most: int, batch: int, seed: int) -> Tensor | None:
+    """Choose whole groups of pairs to hold out, such as sequences, whose pairs depend on each other.
+
+    Example:
+        >>> len(groups_aside(torch.full((20,), 50), share=0.1, most=4096, batch=512, seed=0))
+        2
+
+    Args:
+        sizes: pairs of each group, (G,).
+        share: of all pairs to hold out, at most.
+        most: pairs to hold out.
+        batch: pairs that must be left to train on, at least.
+        seed: draws the groups.
+
+    Returns:
+        Indices of the groups; None if too few pairs would be held out or left.
+
+    """
+    order = torch.randperm(len(sizes), generator=_stream(seed))
+    total = sizes[order].cumsum(0)
+    taken = order[total <= min(share * int(sizes.sum()), most)]
+    count = int(sizes[taken].sum())
+    if count < _FEWEST or int(sizes.sum()) - count < batch:
+        return None
+    return taken
+
+
+def others(rows: int, taken: Tensor) -> Tensor:
+    """List the rows that are not among those taken, in order."""
+    left = torch.ones(rows, dtype=torch.bool)
+    left[taken] = False
+    return left.nonzero()[:, 0]
+
+
+def _stream(seed: int) -> torch.Generator:
+    return stream(seed, "pairs", "held out")

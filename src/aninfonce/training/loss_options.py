@@ -1,0 +1,66 @@
+"""Options of the losses that a configuration can name, each with its type."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PositiveFloat, StrictBool
+
+from aninfonce._settings import Settings
+
+# As the losses have them, whose modules take seconds to import.
+Candidates = Literal["anchors", "anchors+self", "positives", "both", "none"]
+PositiveMap = Literal["exp", "softplus"]
+
+
+class _Temperature(Settings):
+    """What all of them have; a step needs one number, so that "none" is no reduction here."""
+
+    temperature: PositiveFloat = 1.0
+    learn_temperature: StrictBool = False
+    reduction: Literal["mean", "sum"] = "mean"
+    gather_distributed: StrictBool = True
+
+
+class _Contrast(_Temperature):
+    symmetric: StrictBool = False
+    candidates: Candidates = "anchors"
+    normalize: StrictBool = False
+
+
+class _Anisotropic(_Contrast):
+    initial: PositiveFloat | tuple[PositiveFloat, ...] = 1.0
+    positive_map: PositiveMap = "exp"
+    potential: StrictBool = False
+
+
+class _Lp(_Contrast):
+    p: Annotated[float, Field(ge=1.0)] = 2.0
+
+
+_OPTIONS: dict[str, type[Settings]] = {
+    "aninfonce": _Anisotropic,
+    "infonce": _Contrast,
+    "lp": _Lp,
+    "nt-xent": _Temperature,
+}
+
+
+def checked_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Check the options of a loss by name: unknown ones and those of a wrong type are errors of pydantic.
+
+    Example:
+        >>> checked_options("infonce", {"temperature": "5e-1"})
+        {'temperature': 0.5}
+
+    Args:
+        name: of the loss; "custom" has none that are known here.
+        options: as they were given.
+
+    Returns:
+        Those that were given, in their types.
+
+    """
+    if name not in _OPTIONS:
+        return options
+    return _OPTIONS[name].model_validate(options).model_dump(exclude_unset=True)

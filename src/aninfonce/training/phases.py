@@ -1,0 +1,97 @@
+"""The phases of a run: first Rᵈ, then the sphere if the latents live on one, and at last the closing fits."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import torch
+
+from aninfonce.losses import AnInfoNCE
+from aninfonce.training.closing import close
+from aninfonce.training.flat import choose_space, close_flat
+from aninfonce.training.unfold import embed_in_chunks, map_to_sphere
+
+if TYPE_CHECKING:
+    from aninfonce.training.loop import Trainer
+
+
+def is_due_on_sphere(trainer: Trainer) -> bool:
+    """Say whether the embedding is to be mapped to a sphere before the next step."""
+    unfold = trainer.recipe.unfold if trainer.config.unfolds else None
+    if unfold is None:
+        return False
+    if not trainer.spherical:
+        due = trainer.step >= int(unfold.share * trainer.recipe.steps)
+        return due and _belongs_on_sphere(trainer)
+    return trainer.step in {int(share * trainer.recipe.steps) for share in unfold.again}
+
+
+def goes_on_after_phase(trainer: Trainer) -> bool:
+    """Say whether a run goes on when its score has stopped rising: in proportion, if a sphere is to come."""
+    unfold = trainer.recipe.unfold if trainer.config.unfolds else None
+    if unfold is None or trainer.spherical or not _belongs_on_sphere(trainer):
+        return False
+    steps = min(trainer.recipe.steps, math.ceil(trainer.step / unfold.share))
+    trainer.recipe = trainer.recipe.model_copy(update={"steps": steps})
+    return True
+
+
+def _belongs_on_sphere(trainer: Trainer) -> bool:
+    """Look once at the shape of the embedding, if the space is to be found."""
+    if trainer.config.space != "auto":
+        return True
+    if trainer.choice is None:
+        unfold = trainer.recipe.unfold
+        assert unfold is not None
+        with trainer.watch("fits"):
+            x = trainer.source.fresh(unfold.pairs).x.to(trainer.fabric.device)
+            # The first process decides for all: their rows may differ.
+            trainer.choice = trainer.fabric.broadcast(choose_space(embed_in_chunks(trainer.embedding, x)))
+    return trainer.choice.space == "sphere"
+
+
+def put_on_sphere(trainer: Trainer) -> None:
+    """Map the embedding to a round sphere, from Rᵈ or from one that is no longer round."""
+    unfold = trainer.config.recipe.unfold
+    assert unfold is not None
+    assert trainer.last is not None
+    assert isinstance(trainer.loss, AnInfoNCE)
+    flat = not trainer.spherical
+    if flat and trainer.stopping is not None:
+        trainer.stopping.restore(trainer)
+    with trainer.watch("fits"):
+        x = trainer.source.fresh(unfold.pairs).x.to(trainer.fabric.device)
+        changed = map_to_sphere(trainer.embedding, trainer.last, trainer.loss, x)
+        _share_fitted(trainer)
+        # Their moments belong to another parametrisation now.
+        for parameter in changed:
+            for optimizer in trainer.optimizers:
+                optimizer.state.pop(parameter, None)
+    trainer.spherical = True
+    if flat and trainer.stopping is not None:
+        trainer.stopping.start_phase(trainer)
+
+
+def fit_closing(trainer: Trainer) -> None:
+    """Find the axes and Λ̂ on the frozen embedding, as its space has them."""
+    settings = trainer.config.recipe.close
+    assert settings is not None
+    assert trainer.last is not None
+    assert isinstance(trainer.loss, AnInfoNCE)
+    parts = trainer.embedding, trainer.last, trainer.loss, trainer.source, settings
+    with trainer.watch("fits"):
+        if trainer.space == "flat":
+            close_flat(*parts)
+        else:
+            trainer.folding = close(*parts, trainer.closing_generator).folding
+        _share_fitted(trainer)
+
+
+@torch.no_grad()
+def _share_fitted(trainer: Trainer) -> None:
+    """Let all processes have the first one's values, whatever their own fits found."""
+    if trainer.fabric.world_size > 1:
+        assert trainer.last is not None
+        for parameter in (trainer.last.weight, trainer.last.bias, *trainer.loss.parameters()):
+            parameter.copy_(trainer.fabric.broadcast(parameter.detach()))

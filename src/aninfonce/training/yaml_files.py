@@ -1,0 +1,64 @@
+"""Small YAML files, read in bounded time and memory whatever they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+# Settings take a page or two. A few lines of aliases can stand for more values than fit into memory.
+_MOST_BYTES = 100_000
+_MOST_VALUES = 10_000
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML (or JSON) file; nothing in it is executed.
+
+    Args:
+        path: the file.
+
+    Returns:
+        What it holds, in Python's own types. A `ValueError` says why a file cannot be read.
+
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(_MOST_BYTES + 1)
+    except OSError as problem:
+        raise ValueError(f"cannot read {path}: {problem.strerror or problem}") from None
+    if len(raw) > _MOST_BYTES:
+        raise ValueError(f"{path} must be a file of settings, of at most {_MOST_BYTES} bytes; it is larger")
+    try:
+        loader = yaml.SafeLoader(raw.decode("utf-8"))
+        node = loader.get_single_node()
+        _count(node, {}, path)
+        return None if node is None else loader.construct_document(node)
+    except yaml.YAMLError as problem:
+        raise ValueError(f"{path} is not valid YAML: {problem}") from None
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply") from None
+    except _TooMuch:
+        raise
+    # Numbers and dates that Python has no place for.
+    except (ValueError, OverflowError) as problem:
+        raise ValueError(f"{path} cannot be read: {problem}") from None
+
+
+class _TooMuch(ValueError):
+    pass
+
+
+def _count(node: Any, known: dict[int, int], path: Path) -> int:
+    """Count the values below a node, each alias for all that it stands for."""
+    if not isinstance(node, yaml.CollectionNode):
+        return 1
+    if id(node) not in known:
+        # Until it is counted: one that comes again inside of itself has no end.
+        known[id(node)] = _MOST_VALUES
+        pairs = isinstance(node, yaml.MappingNode)
+        parts = [part for pair in node.value for part in pair] if pairs else node.value
+        known[id(node)] = 1 + sum(_count(part, known, path) for part in parts)
+    if known[id(node)] > _MOST_VALUES:
+        raise _TooMuch(f"{path} must hold at most {_MOST_VALUES} values; its aliases stand for more")
+    return known[id(node)]

@@ -1,0 +1,55 @@
+"""Run the tests of processes and signals many times in a row: alone, and with every core kept busy.
+
+    python -m tests.races --times 20
+
+Ends with the first failure. `-k` and other options of pytest may follow.
+"""
+
+import argparse
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+
+def spin(parent):
+    """Keep a core busy, for as long as the process that asked for it lives."""
+    while os.getppid() == parent:
+        sum(range(100_000))
+
+
+@contextmanager
+def busy_cores(count):
+    """Keep some cores busy with something else."""
+    spinners = [multiprocessing.Process(target=spin, args=(os.getpid(),)) for _ in range(count)]
+    for spinner in spinners:
+        spinner.start()
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.join()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--times", type=int, default=20, help="rounds of each kind (default 20)")
+    known, options = parser.parse_known_args()
+    command = [sys.executable, "-m", "pytest", "tests", "-m", "process", "-q", "-x", *options]
+    for busy in (0, os.cpu_count()):
+        with busy_cores(busy):
+            for number in range(1, known.times + 1):
+                start = time.perf_counter()
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                if done.returncode:
+                    sys.exit(done.stdout + done.stderr)
+                summary = done.stdout.strip().splitlines()[-1]
+                seconds = time.perf_counter() - start
+                print(f"{busy} cores busy, {number} of {known.times}: {summary}; {seconds:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
