@@ -119,3 +119,16 @@ def test_type_follows_the_module(dtype):
 def test_bad_input_is_refused_by_name(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_the_last_layer_may_see_the_inputs():
+    encoder = MLP(3, 2, width=8, depth=2, skip=True, generator=generator())
+    x = torch.randn(5, 3)
+    first, second, last = linear_layers(encoder)
+    assert last.in_features == 3 + 8
+    hidden = nn.functional.leaky_relu(second(nn.functional.leaky_relu(first(x), 0.2)), 0.2)
+    torch.testing.assert_close(
+        encoder(x), x @ last.weight[:, :3].T + hidden @ last.weight[:, 3:].T + last.bias
+    )
+    # A linear map has nothing to skip.
+    assert [layer.in_features for layer in linear_layers(MLP(3, 2, depth=0, skip=True))] == [3]

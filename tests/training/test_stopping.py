@@ -8,6 +8,7 @@ import torch
 from aninfonce.encoders import SphereHead
 from aninfonce.training import Trainer
 from aninfonce.training.data import open_data
+from aninfonce.training.model import Embedding
 from aninfonce.training.stopping import EarlyStopping
 from tests.training.small import small_config
 
@@ -74,20 +75,39 @@ def test_a_run_with_one_phase_stops():
     assert same(fitted.encoder.state_dict(), score.shown[20, True])
 
 
-def test_looking_changes_nothing():
-    config = small_config(recipe={"steps": 40}, evaluate_every=0)
+def test_what_is_scored_and_kept_is_the_running_mean_of_weights_that_train_as_without_it(monkeypatch):
+    config = small_config(recipe={"steps": 40, "unfold": None, "close": None}, evaluate_every=0)
     rising = iter(range(1000))
+    seen = []
+    one_step = Trainer._one_step
+
+    def remembered(trainer):
+        value = one_step(trainer)
+        seen.append(torch.nn.utils.parameters_to_vector(trainer.embedding.parameters()).detach().double())
+        return value
+
+    monkeypatch.setattr(Trainer, "_one_step", remembered)
     stopping = EarlyStopping(lambda *_: float(next(rising)), 2)
     watched = Trainer(open_data(config.data), config, stopping=stopping).fit()
+    averaged, seen = seen, []
     alone = Trainer(open_data(config.data), config).fit()
-    assert same(watched.encoder.state_dict(), alone.encoder.state_dict())
+    assert all(torch.equal(mine, other) for mine, other in zip(averaged, seen, strict=True))
+    # Written out: the past counts 1 − 1/(1 + t/5), and never more than 0.98.
+    mean = averaged[0]
+    for t, newest in enumerate(averaged[1:], start=2):
+        past = min(0.98, 1 - 1 / (1 + t / 5))
+        mean = past * mean + (1 - past) * newest
+    kept = torch.nn.utils.parameters_to_vector(watched.encoder.parameters()).double()
+    torch.testing.assert_close(kept, mean, rtol=1e-5, atol=1e-6)
+    assert not same(watched.encoder.state_dict(), alone.encoder.state_dict())
 
 
 def test_evaluations_are_close_at_first_and_a_hundred_in_the_long_run():
     stopping = EarlyStopping(lambda *_: 0.0)
 
     class Still:
-        step, embedding, loss, optimizers = 0, torch.nn.Identity(), torch.nn.Identity(), ()
+        step, loss, optimizers = 0, torch.nn.Identity(), ()
+        embedding = Embedding(torch.nn.Linear(1, 1), torch.nn.Identity())
         recipe = small_config(recipe={"steps": 20_000}).recipe
 
         @staticmethod

@@ -31,6 +31,8 @@ class MLP(nn.Module):
         depth: number of hidden layers; 0 is a linear map.
         hidden: sizes of the hidden layers one by one, in place of `width` and `depth`.
         slope: of LeakyReLU on the negative side.
+        skip: let the last layer see the inputs beside the last hidden layer, so that what is linear need not
+            be learned by the layers between.
         head: name or module, as in `build_head`.
         generator: draws the weights (torch's default initialisation).
 
@@ -45,6 +47,7 @@ class MLP(nn.Module):
         depth: int = 3,
         hidden: Sequence[int] | None = None,
         slope: float = 0.2,
+        skip: bool = False,
         head: str | nn.Module = "none",
         generator: torch.Generator | None = None,
     ) -> None:
@@ -54,19 +57,26 @@ class MLP(nn.Module):
         check_number(slope, "slope", minimum=0.0)
         if hidden is None:
             hidden = (check_count(width, "width"),) * check_count(depth, "depth", minimum=0)
-        sizes = [in_features, *(check_count(size, "hidden") for size in hidden), out_features]
+        sizes = [in_features, *(check_count(size, "hidden") for size in hidden)]
+        self.skip = bool(skip) and len(sizes) > 1
         layers: list[nn.Module] = []
         with weights_from(generator):
             for n_in, n_out in pairwise(sizes):
                 layers += [nn.Linear(n_in, n_out), nn.LeakyReLU(slope)]
-        self.layers = nn.Sequential(*layers[:-1])
+            seen = sizes[-1] + in_features if self.skip else sizes[-1]
+            layers.append(nn.Linear(seen, out_features))
+        self.layers = nn.Sequential(*layers)
         self.head = build_head(head, out_features)
 
     def forward(self, x: Tensor) -> Tensor:
         """Embed observations (N, in_features) as (N, out_features)."""
         if x.ndim != 2 or x.shape[1] != self.in_features:
             raise ValueError(f"`x` must have shape (N, {self.in_features}), got {tuple(x.shape)}")
-        embedding: Tensor = self.head(self.layers(x))
+        if self.skip:
+            hidden = self.layers[:-1](x)
+            embedding: Tensor = self.head(self.layers[-1](torch.cat([x, hidden], dim=1)))
+        else:
+            embedding = self.head(self.layers(x))
         return embedding
 
 

@@ -22,6 +22,9 @@ _ONLINE_RATE = 0.1
 # factors, where the held-out score is best near 30 passes and far below zero at 70.
 _PASSES = 30
 _FEWEST_STEPS = 100
+# Options of networks that the estimator takes if nothing else is said. What users observe is often nearly
+# linear in its factors: the last layer sees it beside the hidden ones.
+_OPTIONS: dict[str, dict[str, Any]] = {"mlp": {"skip": True}}
 # Parameters that the settings of a run have other names for.
 _NAMES = {
     "dim": "n_components",
@@ -137,9 +140,10 @@ def training_config(
         "held_out": 0.0,
     }
     for name in ("loss", "encoder"):
-        options = parameters[f"{name}_options"]
+        options = {**_OPTIONS.get(parameters[name], {}), **parameters[f"{name}_options"]}
         # The recipe "paper" brings a loss and an encoder of its own, unless others are asked for.
-        if recipe.get("name") != "paper" or options or parameters[name] not in ("aninfonce", "mlp"):
+        asked = parameters[f"{name}_options"]
+        if recipe.get("name") != "paper" or asked or parameters[name] not in ("aninfonce", "mlp"):
             given[name] = {"name": parameters[name], "options": dict(options)}
     with own_names():
         config = parse_config(given, source="parameters of the estimator", names=_NAMES)
