@@ -1,0 +1,83 @@
+"""A score while it is trained for, and the step that was kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aninfonce.plots._arrays import as_vector
+from aninfonce.plots._axes import ACCENT, MAIN, SOFT, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# More points than this are a line, not marks.
+_MOST_MARKS = 60
+
+
+def curve_plot(
+    steps: Any,
+    scores: Any,
+    *,
+    best: int | None = None,
+    name: str = "held-out bits",
+    chance: float | None = 0.0,
+) -> Figure:
+    """Draw a score against the steps of training, with the step whose weights were kept.
+
+    Example:
+        >>> figure = curve_plot([10, 20, 30], [1.0, 1.5, 1.2], best=20)
+        >>> [text.get_text() for text in figure.axes[0].texts]
+        ['kept: step 20']
+
+    Args:
+        steps: (n,), ascending.
+        scores: (n,) at these steps.
+        best: the step that was kept; nothing is marked if None.
+        name: of the score, for the axis.
+        chance: what guessing scores, drawn as a line if it is near; None for no line.
+
+    Returns:
+        The figure.
+
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    x = as_vector(steps, "steps")
+    y = as_vector(scores, "scores", length=len(x))
+    if not len(x):
+        raise ValueError("`steps` must hold at least one step, got none")
+    figure, axes = new_axes()
+    axes.plot(x, y, "o-" if len(x) <= _MOST_MARKS else "-", color=MAIN, markersize=3.5, linewidth=1.5)
+    low, high = min(y), max(y)
+    # A line far below would leave the curve no room.
+    if chance is not None and low - (high - low or 1.0) <= chance <= high + (high - low):
+        axes.axhline(chance, color=SOFT, linewidth=1, linestyle=":")
+        axes.annotate(
+            "guessing",
+            (1, chance),
+            xycoords=axes.get_yaxis_transform(),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="right",
+            color=SOFT,
+            fontsize="small",
+        )
+    if best is not None:
+        axes.axvline(best, color=ACCENT, linewidth=1, linestyle="--")
+        share = (best - x[0]) / max(x[-1] - x[0], 1.0)
+        axes.annotate(
+            f"kept: step {best}",
+            (best, 1),
+            xycoords=axes.get_xaxis_transform(),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="left" if share < 0.15 else "right" if share > 0.85 else "center",
+            color=ACCENT,
+        )
+        at = abs(x - best).argmin()
+        if x[at] == best:
+            axes.plot([best], [y[at]], "o", color=ACCENT, markersize=7)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set(xlabel="step", ylabel=name)
+    axes.margins(x=0.03)
+    return figure
