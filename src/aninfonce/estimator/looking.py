@@ -165,16 +165,16 @@ class Looking(TimeConstants):
             curve: ChoiceCurve | None = getattr(self, f"{name}_curve_", None)
             if curve is not None:
                 return choice_plot(*curve, name=_CHOICES[name])
-        raise ValueError(
-            f"{' and '.join(_CHOICES) if which is None else which} was given, not chosen by `fit`"
-        )
+        missing = "neither `n_components` nor `lag` was" if which is None else f"`{which}` was not"
+        raise ValueError(f"{missing} chosen by `fit`: there is nothing to draw")
 
     def attribution(self, X: Any, batch_size: int = 1024) -> npt.NDArray[np.float64]:
         """Tell which inputs each column is read from.
 
         The mean over rows of |∂zₖ/∂xⱼ|, times the standard deviation of input j in X: how far a column moves,
-        on average, if an input moves by its standard deviation and the others stay. `plots.attribution_plot`
-        draws it.
+        on average, if an input moves by its standard deviation and the others stay. Of inputs that never move
+        alone, such as two sensors of one thing, the network is free to read either, or their difference: only
+        what they add up to means something. `plots.attribution_plot` draws it.
 
         Args:
             X: rows (N, D); a few thousand are enough.
@@ -206,7 +206,7 @@ class Looking(TimeConstants):
 
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=_FLOATS)
-        embedded = self.transform(X)
+        embedded = np.asarray(self.transform(X))
         points = np.asarray(Z, dtype=embedded.dtype)
         if points.ndim != 2 or points.shape[1] != embedded.shape[1] or not np.isfinite(points).all():
             raise ValueError(
