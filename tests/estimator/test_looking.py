@@ -70,8 +70,8 @@ def test_a_recording_tells_time(recording):
         ica.plot_concentration(**kwargs).axes[0]
         for kwargs in ({}, {"seconds_per_row": 0.05}, {"as_time": False})
     )
-    assert rows.get_ylabel() == "time constant [rows], 95 % interval"
-    assert seconds.get_ylabel() == "time constant [seconds], 95 % interval"
+    assert rows.get_ylabel() == "time constant [rows]\n95 % interval"
+    assert seconds.get_ylabel() == "time constant [seconds]\n95 % interval"
     assert plain.get_ylabel() == "Λ̂, 95 % interval"
     np.testing.assert_allclose(seconds.lines[0].get_ydata(), 0.05 * rows.lines[0].get_ydata())
     with pytest.raises(ValueError, match="`seconds_per_row` must be a finite number above 0, got 0"):

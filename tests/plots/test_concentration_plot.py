@@ -65,7 +65,7 @@ def test_zero_is_an_arrow_at_the_end_of_the_axis():
 @pytest.mark.parametrize("unit", ["rows", "seconds"])
 def test_time_has_a_unit(unit):
     (axes,) = concentration_plot(VALUES, ENDS, BLOCKS, as_time=unit).axes
-    assert axes.get_ylabel() == f"time constant [{unit}], 95 % interval"
+    assert axes.get_ylabel() == f"time constant [{unit}]\n95 % interval"
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,34 @@ def test_in_a_browser(tmp_path):
 
 
 @pytest.mark.process
+def test_fingers_turn_and_zoom(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(embedding_page(SPHERE[:, :3]))
+    with open_page(path, tmp_path / "profile", width=390, height=800) as (page, problems):
+        page.wait_for_function(DRAWN)
+        box = page.locator("canvas").bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        session = page.context.new_cdp_session(page)
+
+        def touch(kind, *places):
+            points = [{"x": x + dx, "y": y, "id": k} for k, dx in enumerate(places)]
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        touch("touchStart", 0)
+        touch("touchMove", 40)
+        page.wait_for_function("view.turn > start.turn && view.zoom === 1")
+        touch("touchEnd")
+        turn = page.evaluate("view.turn")
+        touch("touchStart", -20, 20)
+        touch("touchMove", -60, 60)
+        page.wait_for_function("view.zoom > 2")
+        touch("touchEnd")
+        page.wait_for_function("fingers.size === 0")
+        assert page.evaluate("view.turn") == turn
+        assert problems == []
+
+
+@pytest.mark.process
 @pytest.mark.parametrize("z", [np.ones((1, 1)), RNG.normal(size=(30, 2))], ids=["a point", "a plane"])
 def test_small_embeddings_in_a_browser(z, tmp_path):
     path = tmp_path / "page.html"

@@ -82,7 +82,7 @@ class AuditReport:
         rows = [[words[f.status], f.title, f.number or "–", f.advice] for f in found]
         trained = f", trained with {self.loss}" if self.loss else ""
         head = escape(f"Audit: {self.pairs} pairs, {self.dim} columns{trained}")
-        table = html_table(["", "finding", "value, 95 % interval", "what to do"], rows)
+        table = html_table(["", "finding", "value, 95 % interval", "what to do"], rows, min_width="40em")
         return f"<div><b>{head}</b>{table}</div>"
 
     def to_dict(self) -> dict[str, Any]:

@@ -253,5 +253,5 @@ class Looking(TimeConstants):
         )
         # Several on one page must not share ids.
         drawn = inline_svg(self.plot_concentration(as_time=False), f"lambda-{id(self):x}", "Λ̂ of each column")
-        frame = "max-width:44em;background:#fff;border-radius:.4em"
+        frame = "display:inline-block;max-width:100%;background:#fff;border-radius:.4em"
         return f'<div>{table}<div style="{frame}">{drawn}</div></div>'

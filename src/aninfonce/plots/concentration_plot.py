@@ -87,8 +87,9 @@ def concentration_plot(
                 axes.axvspan(run[0] - 0.4, run[-1] + 0.4, color=colour, alpha=0.1, linewidth=0)
     axes.set_xlim(-0.6, len(heights) - 0.4)
     whole_ticks(axes.xaxis, columns)
-    what = "Λ̂" if as_time is None else f"time constant [{as_time}]"
-    axes.set(xlabel="column", ylabel=f"{what}, 95 % interval")
+    # Two lines where one would be longer than the axis.
+    what = "Λ̂, " if as_time is None else f"time constant [{as_time}]\n"
+    axes.set(xlabel="column", ylabel=f"{what}95 % interval")
     if shared:
         figure.legend(
             loc="outside upper left", frameon=False, ncols=1 if len(parts) < 4 else 2, fontsize="small"

@@ -57,7 +57,9 @@ def embedding_plot(
     figure, axes = new_axes(*((6.4, 3.6) if flat else (5.6, 4.6)))
     many = len(points) > _MOST_VECTORS
     if trajectory:
-        axes.plot(x, y, color=SOFT, linewidth=0.6, alpha=0.5, zorder=1, rasterized=many)
+        # A long path is a tangle: fainter, so that the marks are seen.
+        faint = float(np.clip(300 / len(x), 0.1, 0.6))
+        axes.plot(x, y, color=SOFT, linewidth=0.6, alpha=faint, zorder=1, rasterized=many)
     _scatter(figure, axes, x, y, colours, many)
     axes.set(xlabel="row" if flat else f"column {which[0]}", ylabel=f"column {which[-1]}")
     if not flat:

@@ -9,7 +9,13 @@ from html import escape
 _CELL = "padding:.2em .7em;border-bottom:1px solid rgba(128,128,128,.35)"
 
 
-def html_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = ()) -> str:
+def html_table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    numbers: Sequence[int] = (),
+    min_width: str = "0",
+) -> str:
     """Write a table; long ones scroll in place.
 
     Example:
@@ -20,6 +26,7 @@ def html_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, number
         headings: one a column.
         rows: texts, one a column each; escaped here.
         numbers: columns that are aligned to the right.
+        min_width: in CSS, below which a narrow page scrolls the table instead of squeezing it.
 
     Returns:
         The element.
@@ -35,6 +42,7 @@ def html_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, number
 
     body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
     return (
-        '<div style="overflow:auto;max-height:26em"><table style="border-collapse:collapse;margin:.6em 0">'
+        '<div style="overflow:auto;max-height:26em">'
+        f'<table style="border-collapse:collapse;margin:.6em 0;min-width:{min_width}">'
         f"<thead><tr>{line('th', headings)}</tr></thead><tbody>{body}</tbody></table></div>"
     )
