@@ -96,9 +96,20 @@ def test_output_as_a_frame_is_drawn_too(fitted, pairs):
     np.testing.assert_array_equal(framed.inverse(framed.transform(pairs[0])[3:5], pairs[0]), pairs[0][3:5])
 
 
+def test_a_curve_in_one_space_has_one_part(recording):
+    figure = recording[0].plot_held_out()
+    (axes,) = figure.axes
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), recording[0].held_out_curve_)
+    assert not figure.legends
+
+
 def test_the_held_out_curve_is_drawn(fitted, pairs):
-    (axes,) = fitted.plot_held_out().axes
-    np.testing.assert_array_equal(axes.lines[0].get_ydata(), fitted.held_out_curve_)
+    figure = fitted.plot_held_out()
+    (axes,) = figure.axes
+    flat, sphere = axes.lines[:2]
+    drawn = np.concatenate([flat.get_ydata(), sphere.get_ydata()])
+    np.testing.assert_array_equal(drawn, fitted.held_out_curve_)
+    assert [text.get_text() for text in figure.legends[0].texts] == ["in flat space", "on the sphere"]
     assert f"kept: step {fitted.best_step_}" in [text.get_text() for text in axes.texts]
     with pytest.raises(ValueError, match="nothing was held out"):
         quick(validation_fraction=0.0).fit(*pairs).plot_held_out()

@@ -20,6 +20,16 @@ def test_guessing_is_drawn_where_it_is_near():
     assert not curve_plot([1, 2], [0.5, 2.0], chance=None).axes[0].texts
 
 
+def test_a_step_that_comes_twice_begins_a_phase():
+    figure = curve_plot([1, 2, 2, 3], [0.5, 0.6, 0.3, 0.4], best=2, phases=("flat", "sphere"))
+    (axes,) = figure.axes
+    first, second, *_, mark = axes.lines
+    np.testing.assert_array_equal(first.get_xydata(), [[1, 0.5], [2, 0.6]])
+    np.testing.assert_array_equal(second.get_xydata(), [[2, 0.3], [3, 0.4]])
+    np.testing.assert_array_equal(mark.get_xydata(), [[2, 0.3]])
+    assert [text.get_text() for text in figure.legends[0].texts] == ["flat", "sphere"]
+
+
 def test_steps_are_whole_and_one_is_enough():
     (axes,) = curve_plot([5], [1.0], best=7).axes
     ticks = axes.get_xticks()
@@ -29,7 +39,9 @@ def test_steps_are_whole_and_one_is_enough():
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"`scores` must have shape \(2,\), got ndarray of shape \(3,\)"):
         curve_plot([1, 2], [1, 2, 3])
-    with pytest.raises(ValueError, match="`steps` must hold at least one step"):
+    with pytest.raises(ValueError, match="`steps` must be one or more steps in ascending order"):
         curve_plot([], [])
+    with pytest.raises(ValueError, match="`steps` must be one or more steps in ascending order"):
+        curve_plot([2, 1], [1, 2])
     with pytest.raises(ValueError, match="`scores` must be an array of numbers"):
         curve_plot([1], ["high"])

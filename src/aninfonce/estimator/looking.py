@@ -144,7 +144,10 @@ class Looking(TimeConstants):
         check_is_fitted(self)
         if not len(self.held_out_curve_):
             raise ValueError("nothing was held out: fit more pairs, or a larger `validation_fraction`")
-        return curve_plot(self.held_out_steps_, self.held_out_curve_, best=self.best_step_)
+        # A run that moves to the sphere is looked at before and after, at the same step.
+        moved = bool((np.diff(self.held_out_steps_) == 0).any())
+        phases = ("in flat space", "on the sphere") if moved else None
+        return curve_plot(self.held_out_steps_, self.held_out_curve_, best=self.best_step_, phases=phases)
 
     def plot_choice(self, which: Literal["n_components", "lag"] | None = None) -> Figure:
         """Draw the scores by which the number of columns, or the lag, was chosen.

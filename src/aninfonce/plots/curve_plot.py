@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from aninfonce._validation import describe
 from aninfonce.plots._arrays import as_vector
 from aninfonce.plots._axes import ACCENT, MAIN, SOFT, new_axes
 
@@ -20,6 +24,7 @@ def curve_plot(
     *,
     best: int | None = None,
     name: str = "held-out bits",
+    phases: Sequence[str] | None = None,
     chance: float | None = 0.0,
 ) -> Figure:
     """Draw a score against the steps of training, with the step whose weights were kept.
@@ -30,10 +35,12 @@ def curve_plot(
         ['kept: step 20']
 
     Args:
-        steps: (n,), ascending.
+        steps: (n,), ascending. A step that comes twice begins a new phase: scores before and after it cannot
+            be compared, and are not joined.
         scores: (n,) at these steps.
         best: the step that was kept; nothing is marked if None.
         name: of the score, for the axis.
+        phases: names of the phases, for a legend.
         chance: what guessing scores, drawn as a line if it is near; None for no line.
 
     Returns:
@@ -44,10 +51,18 @@ def curve_plot(
 
     x = as_vector(steps, "steps")
     y = as_vector(scores, "scores", length=len(x))
-    if not len(x):
-        raise ValueError("`steps` must hold at least one step, got none")
+    if not len(x) or (np.diff(x) < 0).any():
+        raise ValueError(f"`steps` must be one or more steps in ascending order, got {describe(steps)}")
     figure, axes = new_axes()
-    axes.plot(x, y, "o-" if len(x) <= _MOST_MARKS else "-", color=MAIN, markersize=3.5, linewidth=1.5)
+    parts = np.split(np.arange(len(x)), np.flatnonzero(np.diff(x) == 0) + 1)
+    for place, part in enumerate(parts):
+        colour = MAIN if place == len(parts) - 1 else SOFT
+        style = "o-" if len(x) <= _MOST_MARKS else "-"
+        axes.plot(x[part], y[part], style, color=colour, markersize=3.5, linewidth=1.5)
+        if phases is not None and place < len(phases):
+            axes.lines[-1].set_label(phases[place])
+    if phases is not None:
+        figure.legend(loc="outside upper left", ncols=len(parts), frameon=False, fontsize="small")
     low, high = min(y), max(y)
     # A line far below would leave the curve no room.
     if chance is not None and low - (high - low or 1.0) <= chance <= high + (high - low):
@@ -74,9 +89,9 @@ def curve_plot(
             ha="left" if share < 0.15 else "right" if share > 0.85 else "center",
             color=ACCENT,
         )
-        at = abs(x - best).argmin()
-        if x[at] == best:
-            axes.plot([best], [y[at]], "o", color=ACCENT, markersize=7)
+        at = np.flatnonzero(x == best)
+        if len(at):
+            axes.plot([best], [y[at[-1]]], "o", color=ACCENT, markersize=7)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="step", ylabel=name)
     axes.margins(x=0.03)
