@@ -230,6 +230,17 @@ def test_before_fit_it_is_scikit_learns_own():
         assert "95 % interval" not in text
 
 
+def test_numbers_that_are_not_finite_are_shown_all_the_same(pairs):
+    ica = quick().fit(*pairs)
+    ica.concentration_interval_[0, 1] = np.inf
+    ica.held_out_curve_[0] = -np.inf
+    for text in shown(ica):
+        assert " to inf</td>" in text
+        assert "Λ̂ of each column" not in text
+    drawn = np.concatenate([line.get_ydata() for line in ica.plot_held_out().axes[0].lines[:2]])
+    np.testing.assert_array_equal(drawn, ica.held_out_curve_[1:])
+
+
 def test_in_a_pipeline_and_as_text(fitted, pairs):
     assert "ContrastiveICA" in make_pipeline(StandardScaler(), fitted)._repr_html_()
     with sklearn.config_context(display="text"):

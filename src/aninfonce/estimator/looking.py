@@ -142,12 +142,15 @@ class Looking(TimeConstants):
         from aninfonce.plots import curve_plot
 
         check_is_fitted(self)
-        if not len(self.held_out_curve_):
+        # An embedding that was not finite for a while scored minus infinity.
+        kept = np.isfinite(self.held_out_curve_)
+        steps, scores = self.held_out_steps_[kept], self.held_out_curve_[kept]
+        if not len(scores):
             raise ValueError("nothing was held out: fit more pairs, or a larger `validation_fraction`")
         # A run that moves to the sphere is looked at before and after, at the same step.
-        moved = bool((np.diff(self.held_out_steps_) == 0).any())
+        moved = bool((np.diff(steps) == 0).any())
         phases = ("in flat space", "on the sphere") if moved else None
-        return curve_plot(self.held_out_steps_, self.held_out_curve_, best=self.best_step_, phases=phases)
+        return curve_plot(steps, scores, best=self.best_step_, phases=phases)
 
     def plot_choice(self, which: Literal["n_components", "lag"] | None = None) -> Figure:
         """Draw the scores by which the number of columns, or the lag, was chosen.
@@ -254,6 +257,9 @@ class Looking(TimeConstants):
         table = html_table(
             ["column", "Λ̂", "95 % interval", *time, "block"], rows, numbers=range(4 + len(time))
         )
+        # A cell of a notebook must show something, whatever became of the fit.
+        if not np.isfinite([*self.concentration_, *self.concentration_interval_.flat]).all():
+            return table
         # Several on one page must not share ids.
         drawn = inline_svg(self.plot_concentration(as_time=False), f"lambda-{id(self):x}", "Λ̂ of each column")
         frame = "display:inline-block;max-width:100%;background:#fff;border-radius:.4em"
