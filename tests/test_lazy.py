@@ -7,7 +7,14 @@ import sys
 
 import pytest
 
-LAZY = ("aninfonce", "aninfonce.datasets", "aninfonce.processes", "aninfonce.studies", "aninfonce.training")
+LAZY = (
+    "aninfonce",
+    "aninfonce.datasets",
+    "aninfonce.plots",
+    "aninfonce.processes",
+    "aninfonce.studies",
+    "aninfonce.training",
+)
 
 
 @pytest.mark.parametrize("name", LAZY)

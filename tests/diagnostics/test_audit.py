@@ -121,3 +121,15 @@ def test_a_wide_embedding():
 def test_bad_input_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         audit(**{"encoder": same, "data": clean(n=300), **arguments})
+
+
+def test_a_notebook_shows_the_findings():
+    x, x_pos = clean([5.0, 5.0, 25.0, 25.0, 25.0], n=400)
+    report = audit(lambda rows: rows[:, 1:], (x, x_pos), latents=x)
+    text = report._repr_html_()
+    assert f"{report.pairs} pairs, {report.dim} columns" in text
+    assert text.count("<tr>") == 1 + len(report.findings)
+    assert text.count(">look here</td>") == len(report.concerns) > 0
+    for finding in report.findings:
+        assert f">{finding.title}</td>" in text
+    assert text.index("look here") < text.index(">fine<")

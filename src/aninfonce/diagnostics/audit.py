@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from aninfonce.diagnostics.calibration import calibration
@@ -65,6 +66,24 @@ class AuditReport:
     def __str__(self) -> str:
         """Write one line a finding: "!" asks for attention, "?" for more pairs, "-" was not judged."""
         return "\n".join(str(finding) for finding in self.findings)
+
+    def _repr_html_(self) -> str:
+        """Show the findings as a table in a notebook, what asks for attention first."""
+        from aninfonce.plots.tables import html_table
+
+        words = {
+            "concern": "look here",
+            "undetermined": "cannot tell",
+            "fine": "fine",
+            "not judged": "not judged",
+        }
+        order = [*words]
+        found = sorted(self.findings, key=lambda finding: order.index(finding.status))
+        rows = [[words[f.status], f.title, f.number or "–", f.advice] for f in found]
+        trained = f", trained with {self.loss}" if self.loss else ""
+        head = escape(f"Audit: {self.pairs} pairs, {self.dim} columns{trained}")
+        table = html_table(["", "finding", "value, 95 % interval", "what to do"], rows, min_width="40em")
+        return f"<div><b>{head}</b>{table}</div>"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the plots, as JSON types."""

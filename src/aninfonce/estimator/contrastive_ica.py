@@ -20,10 +20,10 @@ from aninfonce.estimator import alerts
 from aninfonce.estimator.describing import describe
 from aninfonce.estimator.embedding import embed_rows, use_concentration
 from aninfonce.estimator.fitting import Run, held_out_curve, loss_curve
+from aninfonce.estimator.looking import Looking
 from aninfonce.estimator.pairs import Array, Augment, Pairs, holds_rows, make_pairs
 from aninfonce.estimator.scoring import bits_above_chance
 from aninfonce.estimator.settings import asks_for_steps, checked, online_config, training_config
-from aninfonce.estimator.time_constants import TimeConstants
 from aninfonce.training.config import Space, TrainingConfig
 from aninfonce.training.flat import SpaceChoice
 from aninfonce.training.model import Embedding
@@ -35,7 +35,7 @@ _FLOATS = [np.float64, np.float32]
 _FEWEST_HELD_OUT = 20
 
 
-class ContrastiveICA(TimeConstants, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ContrastiveICA(Looking, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Recover the hidden factors behind paired rows or a time series.
 
     `fit(X, X_pos)` learns from rows that share their causes, `fit(X, lag=1, groups=None)` from a recording

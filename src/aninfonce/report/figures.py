@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aninfonce._files import write_whole
+from aninfonce.plots.drawing import render
+from aninfonce.plots.hover import inline, name_points
 from aninfonce.report.compare import Section
-from aninfonce.report.hover import inline, name_points
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,8 +38,8 @@ class Plot:
     def of(cls, name: str, description: str, figure: Figure) -> Plot:
         """Render a figure in both formats."""
         texts = name_points(figure, name)
-        svg = _render(figure, "svg")
-        return cls(name, description, svg, _render(figure, "png"), inline(svg, texts, description))
+        svg = render(figure, "svg")
+        return cls(name, description, svg, render(figure, "png"), inline(svg, texts, description))
 
     def save(self, directory: Path) -> None:
         """Write it in both formats."""
@@ -55,13 +55,3 @@ def draw(section: Section) -> list[Plot]:
         Plot.of(f"{section.slug}-{name}", f"{section.study.title}: {name}", figure)
         for name, figure in section.study.plot(section.rows).items()
     ]
-
-
-def _render(figure: Figure, kind: str) -> bytes:
-    import matplotlib
-
-    file = io.BytesIO()
-    # Text stays text, and the same rows give the same bytes.
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aninfonce"}):
-        figure.savefig(file, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-    return file.getvalue()

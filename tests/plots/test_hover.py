@@ -5,11 +5,11 @@ import re
 import pytest
 from matplotlib.figure import Figure
 
-from aninfonce.report.figures import Plot
+from aninfonce.plots.drawing import inline_svg
 
 
 def titles(figure):
-    return re.findall(r"<title>(.*?)</title>", Plot.of("a", "what it shows", figure).inline, re.DOTALL)
+    return re.findall(r"<title>(.*?)</title>", inline_svg(figure, "a", "what it shows"), re.DOTALL)
 
 
 def test_numbers_words_and_labels():
@@ -36,6 +36,6 @@ def test_marks_that_are_cut_off_leave_all_without():
 def test_the_element_says_what_it_is():
     figure = Figure()
     figure.add_subplot().plot([1.0], [1.0], "o")
-    text = Plot.of("a", 'with "quotes"', figure).inline
+    text = inline_svg(figure, "a", 'with "quotes"')
     assert text.startswith("<svg ")
     assert 'aria-label="with &quot;quotes&quot;"' in text

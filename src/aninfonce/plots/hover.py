@@ -55,6 +55,8 @@ def inline(svg: bytes, texts: dict[str, list[str]], description: str) -> str:
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _LINK)
     root = ElementTree.fromstring(svg)
+    # Never wider than the page around it.
+    root.set("style", "max-width:100%;height:auto")
     root.set("role", "img")
     root.set("aria-label", description)
     for group in root.iter(f"{{{_SVG}}}g"):

@@ -1,0 +1,266 @@
+"""What a fitted estimator shows: plots, a page, attributions, and itself in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from aninfonce._files import write_whole
+from aninfonce._validation import check_choice, check_count, describe
+from aninfonce.estimator.choice_curve import ChoiceCurve
+from aninfonce.estimator.time_constants import TimeConstants
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from aninfonce.estimator.pairs import Array
+    from aninfonce.training.model import Embedding
+
+_FLOATS = [np.float64, np.float32]
+_CHOICES = {"n_components": "number of columns", "lag": "lag [rows]"}
+
+
+class Looking(TimeConstants):
+    """Methods that show what was found.
+
+    All but `attribution` and `inverse` put the numbers of the fitted estimator into a function of
+    `aninfonce.plots`, and give back its figure: save it with `figure.savefig("name.svg")`.
+    """
+
+    encoder_: Embedding
+    blocks_: list[npt.NDArray[np.intp]]
+    held_out_curve_: npt.NDArray[np.float64]
+    held_out_steps_: npt.NDArray[np.intp]
+    best_step_: int
+
+    if TYPE_CHECKING:
+
+        def transform(self, X: Any, batch_size: int = 8192) -> Array:
+            """Embed rows."""
+
+    def plot_concentration(
+        self, *, as_time: bool | None = None, seconds_per_row: float | None = None
+    ) -> Figure:
+        """Draw Λ̂ of each column with its 95 % interval, or how long each column remembers.
+
+        Args:
+            as_time: time constants instead of Λ̂; if None, wherever there are any (`time_constants_`).
+            seconds_per_row: between two rows of the recording, to tell time in seconds.
+
+        Returns:
+            The figure, of `aninfonce.plots.concentration_plot`.
+
+        """
+        from aninfonce._validation import check_number
+        from aninfonce.plots import concentration_plot
+
+        check_is_fitted(self)
+        times, ends = self.time_constants_, self.time_constants_interval_
+        if as_time is None:
+            as_time = times is not None
+        if not as_time:
+            if seconds_per_row is not None:
+                raise ValueError("`seconds_per_row` must be None where Λ̂ is drawn: it has no unit of time")
+            return concentration_plot(self.concentration_, self.concentration_interval_, self.blocks_)
+        if times is None or ends is None:
+            raise ValueError(
+                "`as_time` must be False here: only a recording in flat space has time constants"
+            )
+        if seconds_per_row is None:
+            return concentration_plot(times, ends, self.blocks_, as_time="rows")
+        factor = check_number(seconds_per_row, "seconds_per_row", minimum=0.0, exclusive=True)
+        return concentration_plot(factor * times, factor * ends, self.blocks_, as_time="seconds")
+
+    def plot_embedding(
+        self,
+        X: Any,
+        color: Any = None,
+        *,
+        label: str | None = None,
+        columns: Sequence[int] | None = None,
+        trajectory: bool = False,
+    ) -> Figure:
+        """Embed rows and draw two columns, coloured by time or by a label.
+
+        Args:
+            X: rows (N, D).
+            color: (N,) numbers or labels; the number of the row if None.
+            label: what the colour is.
+            columns: the two to draw; the first two if None.
+            trajectory: whether to join each row to the next.
+
+        Returns:
+            The figure, of `aninfonce.plots.embedding_plot`.
+
+        """
+        from aninfonce.plots import embedding_plot
+
+        z = np.asarray(self.transform(X))
+        which = range(min(2, z.shape[1])) if columns is None else columns
+        return embedding_plot(z, color=color, label=label, columns=which, trajectory=trajectory)
+
+    def save_embedding_page(
+        self,
+        path: str | Path,
+        X: Any,
+        color: Any = None,
+        *,
+        label: str | None = None,
+        title: str = "Embedding",
+    ) -> Path:
+        """Embed rows and write a page on which they can be turned; it needs no other file and no network.
+
+        Args:
+            path: of the page, such as "embedding.html".
+            X: rows (N, D); of more than 20 000 every so-many-th is shown.
+            color: (N,) numbers or labels; the number of the row if None.
+            label: what the colour is.
+            title: heading of the page.
+
+        Returns:
+            The path.
+
+        """
+        from aninfonce.plots import embedding_page
+
+        page = embedding_page(np.asarray(self.transform(X)), color=color, label=label, title=title)
+        write_whole(path, page)
+        return Path(path)
+
+    def plot_held_out(self) -> Figure:
+        """Draw the held-out score while it was trained for, and the step whose weights were kept.
+
+        Returns:
+            The figure, of `aninfonce.plots.curve_plot`.
+
+        """
+        from aninfonce.plots import curve_plot
+
+        check_is_fitted(self)
+        # An embedding that was not finite for a while scored minus infinity.
+        kept = np.isfinite(self.held_out_curve_)
+        steps, scores = self.held_out_steps_[kept], self.held_out_curve_[kept]
+        if not len(scores):
+            raise ValueError("nothing was held out: fit more pairs, or a larger `validation_fraction`")
+        # A run that moves to the sphere is looked at before and after, at the same step.
+        moved = bool((np.diff(steps) == 0).any())
+        phases = ("in flat space", "on the sphere") if moved else None
+        return curve_plot(steps, scores, best=self.best_step_, phases=phases)
+
+    def plot_choice(self, which: Literal["n_components", "lag"] | None = None) -> Figure:
+        """Draw the scores by which the number of columns, or the lag, was chosen.
+
+        Args:
+            which: of the two; if None the one that was chosen, the number of columns if both were.
+
+        Returns:
+            The figure, of `aninfonce.plots.choice_plot`.
+
+        """
+        from aninfonce.plots import choice_plot
+
+        check_is_fitted(self)
+        if which is not None:
+            check_choice(which, "which", tuple(_CHOICES))
+        for name in _CHOICES if which is None else (which,):
+            curve: ChoiceCurve | None = getattr(self, f"{name}_curve_", None)
+            if curve is not None:
+                return choice_plot(*curve, name=_CHOICES[name])
+        missing = "neither `n_components` nor `lag` was" if which is None else f"`{which}` was not"
+        raise ValueError(f"{missing} chosen by `fit`: there is nothing to draw")
+
+    def attribution(self, X: Any, batch_size: int = 1024) -> npt.NDArray[np.float64]:
+        """Tell which inputs each column is read from.
+
+        The mean over rows of |∂zₖ/∂xⱼ|, times the standard deviation of input j in X: how far a column moves,
+        on average, if an input moves by its standard deviation and the others stay. Of inputs that never move
+        alone, such as two sensors of one thing, the network is free to read either, or their difference: only
+        what they add up to means something. `plots.attribution_plot` draws it.
+
+        Args:
+            X: rows (N, D); a few thousand are enough.
+            batch_size: rows at once.
+
+        Returns:
+            (d, D).
+
+        """
+        from aninfonce.estimator.attribution import mean_absolute_jacobian
+
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=_FLOATS)
+        return mean_absolute_jacobian(self.encoder_, X, batch_size=batch_size)
+
+    def inverse(self, Z: Any, X: Any, n_neighbors: int = 1) -> Array:
+        """Tell what a point of the embedding looks like: the row of X that is embedded nearest to it.
+
+        Args:
+            Z: points (M, d) of the embedding, such as a walk along one column.
+            X: rows (N, D) to choose from.
+            n_neighbors: the mean of so many nearest rows.
+
+        Returns:
+            (M, D).
+
+        """
+        from sklearn.neighbors import NearestNeighbors
+
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=_FLOATS)
+        embedded = np.asarray(self.transform(X))
+        points = np.asarray(Z, dtype=embedded.dtype)
+        if points.ndim != 2 or points.shape[1] != embedded.shape[1] or not np.isfinite(points).all():
+            raise ValueError(
+                f"`Z` must be finite and of shape (M, {embedded.shape[1]}), got {describe(points)}"
+            )
+        if check_count(n_neighbors, "n_neighbors") > len(X):
+            raise ValueError(f"`n_neighbors` must be at most the {len(X)} rows of X, got {n_neighbors}")
+        nearest = NearestNeighbors(n_neighbors=n_neighbors).fit(embedded)
+        rows: Array = X[nearest.kneighbors(points, return_distance=False)].mean(axis=1)
+        return rows
+
+    # ------------------------------------------------------------------ in a notebook
+
+    def _repr_html_inner(self) -> str:
+        """Add what was found to scikit-learn's diagram; `_repr_html_` gives this method out."""
+        return f"{super()._repr_html_inner()}{self._found()}"  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Do the same for notebooks, which ask for this first."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._found()
+        return bundle
+
+    def _found(self) -> str:
+        """Λ̂, time constants and blocks as a table and a plot; nothing before `fit`."""
+        from aninfonce.plots.drawing import inline_svg
+        from aninfonce.plots.tables import html_table
+
+        if not hasattr(self, "blocks_"):
+            return ""
+        times = self.time_constants_
+        block_of = {int(column): place for place, block in enumerate(self.blocks_) for column in block}
+        rows = []
+        for column, (value, (low, high)) in enumerate(
+            zip(self.concentration_, self.concentration_interval_, strict=True)
+        ):
+            row = [str(column), f"{value:.3g}", f"{low:.3g} to {high:.3g}"]
+            row += [] if times is None else [f"{times[column]:.3g}"]
+            rows.append([*row, str(block_of.get(column, "–"))])
+        time = [] if times is None else ["time constant [rows]"]
+        table = html_table(
+            ["column", "Λ̂", "95 % interval", *time, "block"], rows, numbers=range(4 + len(time))
+        )
+        # A cell of a notebook must show something, whatever became of the fit.
+        if not np.isfinite([*self.concentration_, *self.concentration_interval_.flat]).all():
+            return table
+        # Several on one page must not share ids.
+        drawn = inline_svg(self.plot_concentration(as_time=False), f"lambda-{id(self):x}", "Λ̂ of each column")
+        frame = "display:inline-block;max-width:100%;background:#fff;border-radius:.4em"
+        return f'<div>{table}<div style="{frame}">{drawn}</div></div>'
