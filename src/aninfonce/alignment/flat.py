@@ -97,7 +97,7 @@ def fix_signs(e: Tensor, x: Tensor) -> Tensor:
     return torch.where(strongest < 0, -1.0, 1.0).to(e)
 
 
-def time_constant(concentration: Tensor, lag: float = 1.0) -> Tensor:
+def time_constant(concentration: Tensor, lag: float | Tensor = 1.0) -> Tensor:
     """Time after which a factor's autocorrelation has fallen to 1/e, in the units of the lag.
 
     A stationary factor of unit variance whose steps are those of an Ornstein–Uhlenbeck process has

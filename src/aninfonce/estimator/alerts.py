@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aninfonce._seeds import derive_seed
-from aninfonce.estimator.pairs import Array, Pairs
+from aninfonce.estimator.frames import Array
+from aninfonce.estimator.pairs import Pairs
 from aninfonce.training.stopping import EarlyStopping
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from aninfonce._validation import check_count
-from aninfonce.estimator.pairs import Array
+from aninfonce.estimator.frames import Array
 
 
 def mean_absolute_jacobian(

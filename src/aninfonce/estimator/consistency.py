@@ -54,7 +54,6 @@ def consistency(
     y: Any = None,
     *,
     X_pos: Any = None,
-    lag: int | None = None,
     groups: Any = None,
     augment: Augment | None = None,
     control: bool = True,
@@ -75,8 +74,7 @@ def consistency(
         est_b: fitted, with the same number of columns; from another seed, or on other rows.
         X: rows (N, D), best such that neither has seen.
         y: positives of X, as in `ContrastiveICA.fit`; used for the control only.
-        X_pos: likewise.
-        lag: likewise; if nothing is given, pairs are made as `est_a` had them.
+        X_pos: likewise; if nothing is given, pairs are made as `est_a` had them.
         groups: likewise.
         augment: likewise.
         control: also train two clones on pairs of X that were shuffled. Takes as long as the two fits.
@@ -87,7 +85,7 @@ def consistency(
     """
     check_is_fitted(est_a)
     check_is_fitted(est_b)
-    a, b = est_a.transform(X).astype(np.float64), est_b.transform(X).astype(np.float64)
+    a, b = (_as_matrix(estimator.transform(X)) for estimator in (est_a, est_b))
     if a.shape[1] != b.shape[1]:
         raise ValueError(f"`est_b` must have the {a.shape[1]} columns of `est_a`, got {describe(b)}")
     if len(a) < 4:
@@ -99,7 +97,7 @@ def consistency(
         flags.append("the embeddings are equal: the two seem to be one run")
     if len(blocks) == 1 and a.shape[1] > 1:
         flags.append("all columns share one block: nothing but a common rotation is identified")
-    value = _control(est_a, est_b, X, (y, X_pos, lag, groups, augment)) if control else None
+    value = _control(est_a, est_b, X, (y, X_pos, groups, augment)) if control else None
     return Consistency(
         agreement=float(per_column.mean()),
         per_column=tuple(per_column.tolist()),
@@ -115,18 +113,34 @@ def _control(est_a: ContrastiveICA, est_b: ContrastiveICA, X: Any, ways: tuple[A
 
     Nothing is held out: as there is nothing to be learned, that would leave them hardly trained at all.
     """
-    pairs = est_a.pairs_like_fit(X, *ways)
+    # Of several lags the first: what is broken has none.
+    pairs = est_a.pairs_like_fit(X, *ways)[0]
     with warnings.catch_warnings():
         # Pairs that were broken on purpose give every reason to warn.
         warnings.simplefilter("ignore", ContrastiveICAWarning)
         first, second = (
             clone(estimator)
-            .set_params(random_state=seed, validation_fraction=0.0, max_steps=max(1, estimator.n_iter_))
+            .set_params(
+                random_state=seed,
+                validation_fraction=0.0,
+                max_steps=max(1, estimator.n_iter_),
+                n_components=estimator.concentration_.shape[0],
+                lag=None,
+                window=1,
+                refits=0,
+            )
             .fit(broken.x, broken.x_pos)
             for seed, estimator in enumerate((est_a, est_b))
             for broken in [shuffled(pairs, seed)]
         )
-    return consistency(first, second, X, control=False).agreement
+    return consistency(first, second, pairs.x, control=False).agreement
+
+
+def _as_matrix(embedded: Any) -> Matrix:
+    """Join sessions, and leave out gaps."""
+    rows = np.concatenate(embedded) if isinstance(embedded, list) else np.asarray(embedded)
+    found: Matrix = rows[~np.isnan(rows).any(axis=1)].astype(np.float64)
+    return found
 
 
 def _joined(

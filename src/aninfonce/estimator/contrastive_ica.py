@@ -2,95 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from aninfonce._seeds import derive_seed
 from aninfonce._validation import check_count
 from aninfonce.estimator import alerts
-from aninfonce.estimator.describing import describe
+from aninfonce.estimator.choice_curve import ChoiceCurve
+from aninfonce.estimator.choosing import choose_columns, choose_lag
+from aninfonce.estimator.describing import describe, excess_kurtosis
 from aninfonce.estimator.embedding import embed_rows, use_concentration
-from aninfonce.estimator.fitting import Run, held_out_curve, loss_curve
+from aninfonce.estimator.fitting import held_out_curve, loss_curve, train
+from aninfonce.estimator.frames import Frames, GivenRows, Index, read_rows
+from aninfonce.estimator.keeping import Keeping
 from aninfonce.estimator.looking import Looking
-from aninfonce.estimator.pairs import Array, Augment, Pairs, holds_rows, make_pairs
-from aninfonce.estimator.scoring import bits_above_chance
-from aninfonce.estimator.settings import asks_for_steps, checked, online_config, training_config
+from aninfonce.estimator.online import train_on
+from aninfonce.estimator.pairs import Augment, Pairs, holds_rows, make_pairs
+from aninfonce.estimator.refitting import refit
+from aninfonce.estimator.scoring import bits_of_kinds
+from aninfonce.estimator.settings import asks_for_steps, checked
 from aninfonce.training.config import Space, TrainingConfig
-from aninfonce.training.flat import SpaceChoice
+from aninfonce.training.flat import SpaceChoice, look_for_box
 from aninfonce.training.model import Embedding
 from aninfonce.training.result import Fitted
 
-_FLOATS = [np.float64, np.float32]
-# Of fewer pairs none are held out. Even so few keep a network from learning the others by heart: on 150 pairs
-# of three factors, R² is .94 with them and .85 without.
-_FEWEST_HELD_OUT = 20
 
+class ContrastiveICA(
+    Keeping,
+    Looking,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Recover the hidden factors behind paired rows or a recording.
 
-class ContrastiveICA(Looking, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Recover the hidden factors behind paired rows or a time series.
-
-    `fit(X, X_pos)` learns from rows that share their causes, `fit(X, lag=1, groups=None)` from a recording
-    whose neighbouring rows do, `fit(X, augment=f)` from rows and random changes of them. `fit(X)` alone takes
-    the rows as one recording, `lag=1`. scikit-learn passes targets as `y`: a `y` of the shape of X is taken
-    as `X_pos`, so that searches can split pairs; a 1-d `y` is ignored, as by every unsupervised estimator.
+    `fit(X, X_pos)` learns from rows that share their causes, `fit(X)` from a recording whose neighbouring
+    rows do, `fit(X, augment=f)` from rows and random changes of them. Several sessions come as a list of
+    arrays, or in one array with their labels as `groups`. scikit-learn passes targets as `y`: a `y` of the
+    shape of X is taken as `X_pos`, so that searches can split pairs; a 1-d `y` is ignored, as by every
+    unsupervised estimator.
 
     Example:
         >>> import numpy as np
         >>> rng = np.random.default_rng(0)
         >>> factors = rng.normal(size=(1000, 3))
-        >>> factors /= np.linalg.norm(factors, axis=1, keepdims=True)
-        >>> X, X_pos = np.tanh(factors), np.tanh(factors + [0.1, 0.2, 0.4] * rng.normal(size=(1000, 3)))
+        >>> noise = rng.normal(size=(1000, 3))
+        >>> X, X_pos = np.tanh(factors), np.tanh(factors + [0.1, 0.2, 0.4] * noise)
         >>> ica = ContrastiveICA(n_components=3, max_steps=100, random_state=0).fit(X, X_pos)
         >>> ica.transform(X).shape, ica.concentration_.shape, ica.score(X, X_pos) > 1
         ((1000, 3), (3,), True)
 
     Args:
-        n_components: d, columns of the embedding; at least 2 on a sphere.
-        space: where the embedding lives: "sphere" as in the papers, "flat" for factors of any distribution,
-            "auto" to find out which of the two; "learnable-sphere", "box" or "unbounded".
+        n_components: d, columns of the embedding; at least 2 on a sphere. "auto" tries more and more, and
+            keeps the fewest whose held-out score is within a standard error of the best.
+        space: where the embedding lives: "flat" for factors of any distribution, "sphere" as in the papers,
+            or "auto" to find out; "learnable-sphere", "box" or "unbounded" for the heads of the papers.
+        lag: rows from an anchor to its positive, where X is a recording. Several lags have a Λ̂ each and share
+            the axes. "auto" takes the longest over which most of the recording is still remembered; None the
+            shortest: 1, or the window.
+        window: odd number of rows that the encoder sees at once, around each row, where one does not tell
+            enough.
+        gaps: "skip" leaves rows with NaN out of all pairs and windows, and gives them back as NaN.
+        rate: rows a second, to tell time constants in seconds.
         loss: "aninfonce", "infonce", "lp" or "nt-xent".
         recipe: "fast", "paper", or a dictionary of `aninfonce.training.Recipe`'s settings.
         max_steps: of the optimiser, at most; the recipe's if None. Where no pairs are held out, None is about
             30 passes over them: beyond that a network learns few pairs by heart.
         batch_size: pairs a step; the recipe's if None. Never more than there are pairs.
-        encoder: name of the network.
+        encoder: name of the network, or a `torch.nn.Module` of your own from (n, ...) to (n, d); its weights
+            are the start, and the module itself stays as it is.
         encoder_options: of the network, such as `{"width": 256}`.
         loss_options: of the loss, such as `{"temperature": 0.5}`.
         whiten: decorrelate the inputs by a fixed map; "scale" only scales each, for many noisy channels.
         input_dropout: share of the inputs left out at random in every step, against learning noise by heart.
         validation_fraction: of the pairs, held out from training: they decide which weights are kept, and Λ̂
-            is theirs. Of a few recordings it is the end of each, of many it is whole ones. Not used where it
+            is theirs. Of a few sessions it is the end of each, of many it is whole ones. Not used where it
             would be fewer than 20 pairs.
         patience: evaluations of the held-out score without a new best before training ends (or moves on to
             the sphere): every 5 steps at first, later every 5 % of them, at least 100 in a run; None for all.
+        n_init: runs from other random weights, of which the one with the best held-out score is kept.
+        refits: further runs from other seeds, whose spread widens the intervals of Λ̂.
         random_state: draws weights and batches: a number, a `numpy.random.RandomState`, or None.
         device: "auto", "cpu", "cuda", "cuda:1", "mps".
         verbose: 1 shows a progress bar.
 
     Attributes:
-        concentration_: Λ̂ (d,), one number a column of the embedding; ascending after `fit`.
-        concentration_interval_: 95 % bootstrap intervals (d, 2).
+        concentration_: Λ̂ (d,), one number a column of the embedding; ascending after `fit`. Of several lags
+            that of the first; `concentrations_` (L, d) has all.
+        concentration_interval_: 95 % intervals (d, 2) of what the pairs say about this embedding; with
+            `refits`, of what another run would find too. `concentrations_interval_` (L, d, 2) has all lags.
         blocks_: list of arrays of columns whose intervals overlap: these may still be rotated among each
             other. A block of one column is a factor by itself.
+        separated_: columns that share a Λ̂ and were told apart by being independent and not Gaussian.
         loss_curve_: running mean of the loss, in nats, at the steps `loss_steps_`.
         held_out_curve_: bits on held-out pairs (see `score`) at the steps `held_out_steps_`; those in flat
             space and those on the sphere cannot be compared. Empty if nothing was held out.
         encoder_: the network, a `torch.nn.Module`.
         loss_: the loss module as it ended.
         config_: all settings of the training run.
-        space_: where the embedding lives.
+        space_: where the embedding lives; "box" is flat with uniform columns.
         space_evidence_: why, a `SpaceChoice`; None if `space` was not "auto".
-        time_constants_: rows after which a column's autocorrelation has fallen to 1/e, with
-            `time_constants_interval_`, for recordings in flat space; None otherwise.
+        lag_: the lag, or several; None if X was no recording.
+        time_constants_: time after which a column's autocorrelation has fallen to 1/e, in rows or seconds,
+            with `time_constants_interval_`, for recordings in flat space; None otherwise.
+        n_components_curve_: what each number of columns scored; None if the number was given.
+        lag_curve_: correlation of rows with those some lags later; None if the lag was given.
+        refit_agreement_: R² between this embedding and those of `refits`, one number a run.
         folded_: whether the sign of a factor seems lost; None if it was not checked.
         n_iter_: steps taken.
         best_step_: whose weights were kept; `n_iter_` if nothing was held out.
@@ -104,12 +127,16 @@ class ContrastiveICA(Looking, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     encoder_: Embedding
     loss_: nn.Module
     config_: TrainingConfig
-    blocks_: list[npt.NDArray[np.intp]]
+    blocks_: list[Index]
+    separated_: list[Index]
     loss_curve_: npt.NDArray[np.float64]
-    loss_steps_: npt.NDArray[np.intp]
+    loss_steps_: Index
     held_out_curve_: npt.NDArray[np.float64]
-    held_out_steps_: npt.NDArray[np.intp]
+    held_out_steps_: Index
     space_evidence_: SpaceChoice | None
+    n_components_curve_: ChoiceCurve | None
+    lag_curve_: ChoiceCurve | None
+    refit_agreement_: npt.NDArray[np.float64]
     folded_: bool | None
     n_iter_: int
     best_step_: int
@@ -118,26 +145,36 @@ class ContrastiveICA(Looking, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int | Literal["auto"] = 10,
         *,
-        space: Space = "sphere",
+        space: Space = "auto",
+        lag: int | Sequence[int] | Literal["auto"] | None = None,
+        window: int = 1,
+        gaps: Literal["error", "skip"] = "error",
+        rate: float | None = None,
         loss: Literal["aninfonce", "infonce", "lp", "nt-xent"] = "aninfonce",
         recipe: str | Mapping[str, Any] = "fast",
         max_steps: int | None = None,
         batch_size: int | None = None,
-        encoder: str = "mlp",
+        encoder: str | nn.Module = "mlp",
         encoder_options: Mapping[str, Any] | None = None,
         loss_options: Mapping[str, Any] | None = None,
         whiten: bool | Literal["scale"] = True,
         input_dropout: float = 0.0,
         validation_fraction: float = 0.15,
         patience: int | None = 20,
+        n_init: int = 1,
+        refits: int = 0,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.space = space
+        self.lag = lag
+        self.window = window
+        self.gaps = gaps
+        self.rate = rate
         self.loss = loss
         self.recipe = recipe
         self.max_steps = max_steps
@@ -149,6 +186,8 @@ class ContrastiveICA(Looking, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.input_dropout = input_dropout
         self.validation_fraction = validation_fraction
         self.patience = patience
+        self.n_init = n_init
+        self.refits = refits
         self.random_state = random_state
         self.device = device
         self.verbose = verbose
@@ -161,51 +200,53 @@ class ContrastiveICA(Looking, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         y: Any = None,
         *,
         X_pos: Any = None,
-        lag: int | None = None,
         groups: Any = None,
         augment: Augment | None = None,
     ) -> Self:
         """Train an encoder on pairs.
 
         Args:
-            X: rows (N, D): anchors, or a recording in the order of time.
-            y: positives (N, D), row i belongs to row i of X. A 1-d `y` is ignored.
+            X: rows (N, D) or pictures (N, C, H, W): anchors, or a recording in the order of time; or a list
+                of such recordings, the sessions.
+            y: positives of the shape of X, row i belongs to row i of X. A 1-d `y` is ignored.
             X_pos: the same by its own name.
-            lag: rows from an anchor to its positive, for a recording; 1 if nothing else is given.
-            groups: (N,) labels of the recordings in X; no pair goes from one to another.
-            augment: from rows (n, D) to random changes of them (n, D), drawn anew for every batch. Anchors
-                stay as they are, so that the encoder meets in training what it will transform.
+            groups: (N,) labels of the sessions in X; no pair goes from one to another.
+            augment: from rows (n, ...) to random changes of them, drawn anew for every batch. Anchors stay as
+                they are, so that the encoder meets in training what it will transform.
 
         Returns:
             The estimator.
 
         """
-        X = validate_data(self, X, dtype=_FLOATS, ensure_min_samples=3)
         parameters = checked(self.get_params(deep=False))
-        pairs = make_pairs(X, y, X_pos, lag, groups, augment)
-        alerts.warn_about_size(pairs, parameters["n_components"], self.space)
-        alerts.warn_about_positives(pairs)
+        frames = self._read(X, groups, reset=True).frames
+        self.lag_curve_ = self.n_components_curve_ = None
+        kinds = self._make_kinds(frames, y, X_pos, augment, parameters)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        share, held_out = parameters["validation_fraction"], None
-        if share * len(pairs) >= _FEWEST_HELD_OUT:
-            pairs, held_out = pairs.hold_out(share, seed)
-        by_heart = pairs.augment is None and held_out is None
-        config = training_config(parameters, len(pairs), seed, few_passes=by_heart)
-        run = Run(pairs, config, self.device, self.verbose, held_out, parameters["patience"])
-        fitted = run.fit()
-        self._keep(fitted)
-        self.lag_, self._augment, self.config_ = pairs.lag, pairs.augment, fitted.config
-        self.loss_curve_, self.loss_steps_ = loss_curve(fitted)
+        alerts.warn_about_positives(kinds[0])
+        if parameters["n_components"] == "auto":
+            run, self.n_components_curve_ = choose_columns(
+                kinds, parameters, seed, device=self.device, verbose=self.verbose
+            )
+        else:
+            alerts.warn_about_size(kinds[0], parameters["n_components"], self.space)
+            run = train(kinds, parameters, seed, device=self.device, verbose=self.verbose)
+        self._keep(run.fitted)
+        self._remember_pairs(run.kinds)
+        self.config_ = run.fitted.config
+        self.loss_curve_, self.loss_steps_ = loss_curve(run.fitted)
         self.held_out_curve_, self.held_out_steps_ = held_out_curve(run.stopping)
         self._optimizer_states: list[dict[str, Any]] = []
-        self._describe(pairs if held_out is None else held_out, pairs.x, sort=True)
+        self._describe(run.kinds if run.held_out is None else run.held_out, run.kinds[0], sort=True)
         if run.stopping is not None:
             self.best_step_ = run.stopping.best_step
             if asks_for_steps(parameters):
-                alerts.warn_about_thrown_away(run.stopping, self.n_iter_, config.recipe.steps)
-        if held_out is not None:
+                alerts.warn_about_thrown_away(run.stopping, self.n_iter_, self.config_.recipe.steps)
+        if run.held_out is not None:
             # Λ̂ of the pairs that were trained on is too large wherever the network knows them by heart.
-            use_concentration(self.loss_, self.concentration_)
+            use_concentration(self.loss_, self.concentrations_)
+        if parameters["refits"]:
+            refit(self, kinds, parameters, seed)
         alerts.warn_about_outcome(self)
         return self
 
@@ -215,21 +256,19 @@ class ContrastiveICA(Looking, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         y: Any = None,
         *,
         X_pos: Any = None,
-        lag: int | None = None,
         groups: Any = None,
         augment: Augment | None = None,
     ) -> Self:
         """Train on, one pass over some more pairs; the first call starts from random weights.
 
-        Rates are constant at a tenth of the recipe's, and the sphere is there from the start. A stream has
-        no end at which to finish an embedding, so there are no closing fits and columns keep their places:
-        `concentration_` is not sorted. Where all data are at hand, `fit` is better.
+        Rates are constant at a tenth of the recipe's, and the sphere, if one was asked for, is there from the
+        start. A stream has no end at which to finish an embedding, so there are no closing fits and columns
+        keep their places: `concentration_` is not sorted. Where all data are at hand, `fit` is better.
 
         Args:
             X: as in `fit`.
             y: as in `fit`.
             X_pos: as in `fit`.
-            lag: as in `fit`; that of the first call if not given.
             groups: as in `fit`.
             augment: as in `fit`.
 
@@ -237,66 +276,78 @@ class ContrastiveICA(Looking, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             The estimator.
 
         """
-        first = not hasattr(self, "encoder_")
-        parameters = checked(self.get_params(deep=False))
-        if first:
-            X = validate_data(self, X, dtype=_FLOATS, ensure_min_samples=3)
-            pairs = make_pairs(X, y, X_pos, lag, groups, augment)
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            whole = training_config(parameters, len(pairs), seed)
-        else:
-            pairs = self.pairs_like_fit(X, y, X_pos, lag, groups, augment)
-            seed, whole = self.config_.seed, self.config_
-        alerts.warn_about_positives(pairs)
-        # Another order of the pairs in every call.
-        step = 0 if first else self.n_iter_
-        own = derive_seed(seed, "call", step) % 2**31
-        config = online_config(whole, len(pairs)).model_copy(update={"seed": own})
-        run = Run(pairs, config, self.device, self.verbose)
-        if not first:
-            run.start_from(self.encoder_, self.loss_, self._optimizer_states)
-        fitted = run.fit()
-        self._optimizer_states = [optimizer.state_dict() for optimizer in run.trainer.optimizers]
-        curve, steps = loss_curve(fitted)
-        self.loss_curve_ = curve if first else np.concatenate([self.loss_curve_, curve])
-        self.loss_steps_ = steps if first else np.concatenate([self.loss_steps_, step + steps])
-        self._keep(fitted, step)
-        if first:
-            self.lag_, self._augment = pairs.lag, pairs.augment
-            self.held_out_curve_, self.held_out_steps_ = held_out_curve(None)
-            self.config_ = fitted.config.model_copy(update={"seed": seed, "recipe": whole.recipe})
-        self._describe(pairs, pairs.x, sort=False)
+        train_on(self, X, y, X_pos, groups, augment)
         return self
+
+    def _read(self, X: Any, groups: Any, *, reset: bool) -> GivenRows:
+        return read_rows(self, X, groups, window=int(self.window), gaps=self.gaps, reset=reset)
+
+    def _make_kinds(
+        self, frames: Frames, y: Any, X_pos: Any, augment: Augment | None, parameters: Mapping[str, Any]
+    ) -> tuple[Pairs, ...]:
+        if self.lag is not None and (X_pos is not None or holds_rows(y) or augment is not None):
+            way = "augment" if augment is not None else "X_pos"
+            raise ValueError(f"`lag` must be None where pairs come from {way}, got {self.lag!r}")
+        lags = parameters["lag"]
+        if lags == "auto":
+            columns = parameters["n_components"]
+            lag, self.lag_curve_ = choose_lag(frames, None if columns == "auto" else columns)
+            lags = (lag,)
+        return make_pairs(frames, y, X_pos, lags, augment)
+
+    def _remember_pairs(self, kinds: Sequence[Pairs]) -> None:
+        self.lags_ = tuple(pairs.lag for pairs in kinds if pairs.lag is not None)
+        self._augment = kinds[0].augment
 
     def _keep(self, fitted: Fitted, before: int = 0) -> None:
         self.encoder_, self.loss_, self.folded_ = fitted.encoder, fitted.loss, fitted.folded
         self.space_evidence_ = fitted.choice
         self.space_ = fitted.config.space if fitted.choice is None else fitted.choice.space
         self.n_iter_ = self.best_step_ = before + fitted.step
+        self.refit_agreement_ = np.empty(0)
+        assert fitted.config.dim is not None
         self._n_features_out = fitted.config.dim
 
-    def _describe(self, pairs: Pairs, rows: Array, *, sort: bool) -> None:
-        found = describe(self.encoder_, self.loss_, self.space_, pairs, rows, self.config_.seed, sort=sort)
-        self.concentration_, self.concentration_interval_, self.blocks_ = found
+    def _describe(self, kinds: Sequence[Pairs], trained: Pairs, *, sort: bool) -> None:
+        flat = self.space_ == "flat"
+        found = describe(self.encoder_, self.loss_, kinds, trained, self.config_.seed, flat=flat, sort=sort)
+        self.concentrations_, self.concentrations_interval_, self.blocks_, self.separated_ = found
+        if flat and self.space_evidence_ is not None:
+            self.space_evidence_ = look_for_box(
+                self.space_evidence_, excess_kurtosis(self.encoder_, kinds[0].x).tolist()
+            )
+            self.space_ = self.space_evidence_.space
+
+    @property
+    def lag_(self) -> int | tuple[int, ...] | None:
+        """The lag, or several; None if X was no recording."""
+        if not self.lags_:
+            return None
+        return self.lags_[0] if len(self.lags_) == 1 else self.lags_
 
     # ------------------------------------------------------------------ using
 
-    def transform(self, X: Any, batch_size: int = 8192) -> Array:
+    def transform(self, X: Any, batch_size: int = 8192, *, groups: Any = None) -> Any:
         """Embed rows, a batch at a time, so that X may be a memory map of any length.
 
         Args:
-            X: (N, D).
+            X: as in `fit`.
             batch_size: rows at once.
+            groups: as in `fit`; a window does not reach from one session into another.
 
         Returns:
             (N, d) in the precision of X: float64 is computed in float64, also by an encoder that was trained
-            in float32.
+            in float32. A list of sessions gives a list.
 
         """
         check_is_fitted(self)
         check_count(batch_size, "batch_size")
-        X = validate_data(self, X, reset=False, dtype=_FLOATS)
-        return embed_rows(self.encoder_, X, batch_size=batch_size, exact=X.dtype == np.float64).cpu().numpy()
+        given = self._read(X, groups, reset=False)
+        exact = given.frames.rows.dtype == np.float64
+        embedded = embed_rows(self.encoder_, given.frames, batch_size=batch_size, exact=exact).cpu().numpy()
+        if given.frames.gap is not None:
+            embedded[~given.frames.usable] = np.nan
+        return given.like_given(embedded)
 
     def score(
         self,
@@ -304,7 +355,6 @@ class ContrastiveICA(Looking, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         y: Any = None,
         *,
         X_pos: Any = None,
-        lag: int | None = None,
         groups: Any = None,
         augment: Augment | None = None,
     ) -> float:
@@ -312,83 +362,42 @@ class ContrastiveICA(Looking, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
         Every anchor meets its positive and 511 other anchors (all of them, if there are fewer): 0 is
         guessing, 9 the most, and a model that is sure of wrong answers is below 0. Scores can be compared
-        between models on the same rows. Give rows that were not trained on.
+        between models on the same rows and lags. Give rows that were not trained on.
 
         Args:
             X: as in `fit`.
             y: as in `fit`.
-            X_pos: as in `fit`.
-            lag: as in `fit`; if nothing is given, pairs are made as they were for `fit`.
+            X_pos: as in `fit`; if nothing is given, pairs are made as they were for `fit`.
             groups: as in `fit`.
             augment: as in `fit`.
 
         Returns:
-            Bits a pair.
+            Bits a pair; of several lags their mean.
 
         """
         check_is_fitted(self)
-        pairs = self.pairs_like_fit(X, y, X_pos, lag, groups, augment)
-        z, z_pos = embed_rows(self.encoder_, pairs.x), embed_rows(self.encoder_, pairs.x_pos)
-        return bits_above_chance(self.loss_, z, z_pos, apart=pairs.apart)
+        kinds = self.pairs_like_fit(X, y, X_pos, groups, augment)
+        embedded = [
+            (embed_rows(self.encoder_, pairs.x), embed_rows(self.encoder_, pairs.x_pos), pairs.apart)
+            for pairs in kinds
+        ]
+        return bits_of_kinds(self.loss_, embedded)
 
     def pairs_like_fit(
         self,
         X: Any,
         y: Any = None,
         X_pos: Any = None,
-        lag: int | None = None,
         groups: Any = None,
         augment: Augment | None = None,
-    ) -> Pairs:
+    ) -> tuple[Pairs, ...]:
         """Make pairs of new rows; if nothing says how, as `fit` did."""
-        X = validate_data(self, X, reset=False, dtype=_FLOATS)
-        if X_pos is None and not holds_rows(y) and lag is None and augment is None:
-            lag, augment = self.lag_, self._augment
-            if lag is None and augment is None:
+        frames = self._read(X, groups, reset=False).frames
+        if X_pos is None and not holds_rows(y) and augment is None:
+            augment = self._augment
+            if not self.lags_ and augment is None:
                 raise ValueError("the positives of X are needed, as `fit` had them: give X_pos or `augment`")
-        return make_pairs(X, y, X_pos, lag, groups, augment)
-
-    # ------------------------------------------------------------------ keeping
-
-    def save(self, path: str | Path) -> Path:
-        """Write the fitted estimator as a folder of safetensors and JSON; see `load`.
-
-        Args:
-            path: of the folder; one that holds something other than a saved estimator is refused.
-
-        Returns:
-            The path.
-
-        """
-        from aninfonce.estimator.storage import save_estimator
-
-        check_is_fitted(self)
-        return save_estimator(self, Path(path))
-
-    @classmethod
-    def load(cls, path: str | Path, *, device: str = "cpu") -> Self:
-        """Read a saved estimator; nothing in the files is executed.
-
-        Args:
-            path: of the folder.
-            device: where the encoder is put, whatever device it was trained on.
-
-        Returns:
-            The fitted estimator.
-
-        """
-        from aninfonce.estimator.storage import load_estimator
-
-        estimator = load_estimator(cls, Path(path), torch.device(device))
-        assert isinstance(estimator, cls)
-        return estimator
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the augmentation: functions often cannot be pickled, and `score` can be given one."""
-        state: dict[str, Any] = super().__getstate__()
-        if state.get("_augment") is not None:
-            state = {**state, "_augment": None}
-        return state
+        return make_pairs(frames, y, X_pos, self.lags_ or (1,), augment)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "blocks_")

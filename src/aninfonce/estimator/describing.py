@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from scipy.sparse.csgraph import connected_components
 from torch import Tensor, nn
 
 from aninfonce._seeds import derive_seed
 from aninfonce.alignment import independent_axes
-from aninfonce.diagnostics.concentration import FittedConcentration, fit_concentration, shared_blocks
+from aninfonce.diagnostics.concentration import FittedConcentration, fit_concentration
 from aninfonce.diagnostics.flat_concentration import fit_flat_concentration
 from aninfonce.estimator.embedding import embed_rows, permute_columns, turn_columns
-from aninfonce.estimator.pairs import Array, Pairs
+from aninfonce.estimator.frames import Array, Index
+from aninfonce.estimator.pairs import Pairs
 from aninfonce.losses import InfoNCE
+from aninfonce.losses.ensemble import members
 from aninfonce.training.model import Embedding
+
+Floats = npt.NDArray[np.float64]
 
 # Pairs that Λ̂ and its intervals are fitted on, at most.
 _MOST_PAIRS = 8192
@@ -25,112 +31,147 @@ _MOST_PAIRS = 8192
 class Description(NamedTuple):
     """What is known of the columns of a finished embedding."""
 
-    values: npt.NDArray[np.float64]
-    """Λ̂ (d,)."""
-    interval: npt.NDArray[np.float64]
-    """Lower and upper ends (d, 2)."""
-    blocks: list[npt.NDArray[np.intp]]
+    values: Floats
+    """Λ̂ (L, d), one row for each kind of pairs."""
+    interval: Floats
+    """Lower and upper ends (L, d, 2)."""
+    blocks: list[Index]
     """Columns that may still be rotated among each other."""
+    separated: list[Index]
+    """Columns that share their Λ̂ and were told apart by independence."""
 
 
 def describe(
-    encoder: Embedding, loss: nn.Module, space: str, pairs: Pairs, rows: Array, seed: int, *, sort: bool
+    encoder: Embedding,
+    loss: nn.Module,
+    kinds: Sequence[Pairs],
+    trained: Pairs,
+    seed: int,
+    *,
+    flat: bool,
+    sort: bool,
 ) -> Description:
     """Fit Λ̂ and its intervals on the frozen embedding, and finish its columns if asked.
 
     Args:
         encoder: finished but for the order of its columns and, in flat space, turns inside of blocks.
         loss: that goes with it.
-        space: where the embedding lives.
-        pairs: to look at, best such that were not trained on.
-        rows: (N, D) that were.
+        kinds: pairs to look at, best such that were not trained on.
+        trained: pairs that were.
         seed: of what is random.
+        flat: whether columns have unit variance instead of lying on a sphere.
         sort: whether to bring columns into the order of Λ̂, and to separate blocks; both modules are changed.
 
     Returns:
         Λ̂, its intervals and blocks.
 
     """
-    flat = space == "flat"
-    found = (
-        describe_flat_pairs(encoder, loss, pairs, rows, seed)
-        if flat
-        else describe_pairs(encoder, pairs, seed)
-    )
+    some = [pairs.some(_MOST_PAIRS, derive_seed(seed, "description")) for pairs in kinds]
+    error = _variance_error(embed_rows(encoder, trained.x), in_time=trained.lag is not None) if flat else None
+    parts: Sequence[nn.Module] = members(loss) if len(kinds) > 1 else [loss]
+    fits = [
+        describe_pairs(encoder, pairs, seed)
+        if error is None
+        else describe_flat_pairs(encoder, part, pairs, error, seed)
+        for part, pairs in zip(parts, some, strict=True)
+    ]
+    values, interval = np.stack([fit.values for fit in fits]), np.stack([fit.interval for fit in fits])
     if not sort:
-        return Description(found.values, found.interval, shared_blocks(found.interval))
-    order = np.argsort(found.values, kind="stable")
-    few = torch.from_numpy(pairs.x[:8])
+        return Description(values, interval, blocks_of_kinds(interval), [])
+    order = np.argsort(values[0], kind="stable")
+    few = torch.from_numpy(some[0].x[:8])
     permute_columns(encoder, loss, order, few)
-    interval = found.interval[order]
-    blocks = shared_blocks(interval)
+    values, interval = values[:, order], interval[:, order]
+    blocks = blocks_of_kinds(interval)
+    separated: list[Index] = []
     if flat and len(blocks) < len(order):
-        turn, blocks = separate_blocks(encoder, pairs, blocks, seed)
+        turn, blocks, separated = separate_blocks(encoder, some[0], blocks, seed)
         turn_columns(encoder, loss, turn, few)
-    return Description(found.values[order], interval, blocks)
+    return Description(values, interval, blocks, separated)
+
+
+def blocks_of_kinds(interval: Floats) -> list[Index]:
+    """Put columns into one block that no kind of pairs tells apart, directly or through others.
+
+    Example:
+        >>> one, other = [[1.0, 2.0], [1.5, 3.0], [8.0, 9.0]], [[1.0, 2.0], [4.0, 5.0], [4.0, 5.0]]
+        >>> blocks_of_kinds(np.array([one])), blocks_of_kinds(np.array([one, other]))
+        ([array([0, 1]), array([2])], [array([0]), array([1]), array([2])])
+
+    Args:
+        interval: of Λ̂, (L, d, 2).
+
+    Returns:
+        Columns of each block, in the order of their first.
+
+    """
+    low, high = interval[..., 0], interval[..., 1]
+    alike = np.logical_and.reduce(
+        (low[:, :, None] <= high[:, None]) & (low[:, None] <= high[:, :, None]), axis=0
+    )
+    count, member = connected_components(alike.astype(np.int8), directed=False)
+    return [np.flatnonzero(member == index) for index in range(count)]
 
 
 def describe_pairs(encoder: Embedding, pairs: Pairs, seed: int) -> FittedConcentration:
-    """Fit Λ̂ and its intervals on the frozen embedding of some of the pairs, in whatever order they are.
+    """Fit Λ̂ and its intervals on the frozen embedding of pairs, in whatever order they are.
 
     Args:
         encoder: finished.
-        pairs: any number; 8192 of them, taken at random, are used.
+        pairs: not too many.
         seed: of what is random.
 
     Returns:
         Λ̂ (d,) of the columns as they are, with intervals.
 
     """
-    some = pairs.some(_MOST_PAIRS, derive_seed(seed, "description"))
-    z, z_pos = embed_rows(encoder, some.x), embed_rows(encoder, some.x_pos)
+    z, z_pos = embed_rows(encoder, pairs.x), embed_rows(encoder, pairs.x_pos)
     return fit_concentration(
-        z, z_pos, clusters=some.clusters, apart=some.apart, seed=derive_seed(seed, "intervals")
+        z, z_pos, clusters=pairs.clusters, apart=pairs.apart, seed=derive_seed(seed, "intervals")
     )
 
 
 def describe_flat_pairs(
-    encoder: Embedding, loss: nn.Module, pairs: Pairs, rows: Array, seed: int
+    encoder: Embedding, loss: nn.Module, pairs: Pairs, variance_error: Floats, seed: int
 ) -> FittedConcentration:
     """Fit Λ̂ of a flat embedding, together with how its candidates are distributed.
 
     Args:
         encoder: finished, with columns of unit variance on the rows that were trained on.
-        loss: whose potential, if it has one, knows the distribution.
-        pairs: any number; 8192 of them, taken at random, are used.
-        rows: (N, D) that brought the columns to unit variance, in the order of time if they have one.
+        loss: of these pairs, whose potential, if it has one, knows the distribution.
+        pairs: not too many.
+        variance_error: (d,) relative standard error of that unit.
         seed: of what is random.
 
     Returns:
         Λ̂ (d,) of the columns as they are, with intervals.
 
     """
-    some = pairs.some(_MOST_PAIRS, derive_seed(seed, "description"))
-    z, z_pos = embed_rows(encoder, some.x), embed_rows(encoder, some.x_pos)
+    z, z_pos = embed_rows(encoder, pairs.x), embed_rows(encoder, pairs.x_pos)
     potentials = list(loss.potentials) if isinstance(loss, InfoNCE) else []
     return fit_flat_concentration(
         z,
         z_pos,
         potential=potentials[0] if potentials else None,
-        clusters=some.clusters,
-        apart=some.apart,
-        variance_error=_variance_error(embed_rows(encoder, rows), in_time=pairs.recording is not None),
+        clusters=pairs.clusters,
+        apart=pairs.apart,
+        variance_error=variance_error,
         seed=derive_seed(seed, "intervals"),
     )
 
 
-def _variance_error(z: Tensor, *, in_time: bool) -> npt.NDArray[np.float64]:
+def _variance_error(z: Tensor, *, in_time: bool) -> Floats:
     """Relative standard error of each column's variance; of a recording, by the spread of stretches."""
     squares = (z.double() - z.double().mean(dim=0)).square().cpu().numpy()
     stretches = max(2, round(len(squares) ** (1 / 3))) if in_time else len(squares)
     means = np.stack([part.mean(axis=0) for part in np.array_split(squares, stretches)])
-    error: npt.NDArray[np.float64] = means.std(axis=0, ddof=1) / np.sqrt(stretches) / squares.mean(axis=0)
+    error: Floats = means.std(axis=0, ddof=1) / np.sqrt(stretches) / squares.mean(axis=0)
     return error
 
 
 def separate_blocks(
-    encoder: Embedding, pairs: Pairs, blocks: list[npt.NDArray[np.intp]], seed: int
-) -> tuple[npt.NDArray[np.float64], list[npt.NDArray[np.intp]]]:
+    encoder: Embedding, pairs: Pairs, blocks: list[Index], seed: int
+) -> tuple[Floats, list[Index], list[Index]]:
     """Turn the columns inside blocks of equal Λ̂ to independent ones, where that is to be trusted.
 
     Of a recording, innovations are looked at instead of the columns: what drives a slow factor may be far
@@ -138,25 +179,34 @@ def separate_blocks(
 
     Args:
         encoder: finished, of a flat embedding.
-        pairs: any number; 8192 of them are used.
+        pairs: not too many.
         blocks: columns that share a Λ̂.
         seed: of what is random.
 
     Returns:
-        A rotation (d, d) for columns, and the blocks: one that was separated is now one for each column.
+        A rotation (d, d) for columns; the blocks, of which one that was separated is now one for each column;
+        and the blocks that were.
 
     """
-    some = pairs.some(_MOST_PAIRS, derive_seed(seed, "description"))
-    z, z_pos = (embed_rows(encoder, x).double().cpu().numpy() for x in (some.x, some.x_pos))
-    turn, left = np.eye(z.shape[1]), []
+    z, z_pos = (embed_rows(encoder, x).double().cpu().numpy() for x in (pairs.x, pairs.x_pos))
+    turn, left, separated = np.eye(z.shape[1]), [], []
     for block in blocks:
         columns, later = z[:, block], z_pos[:, block]
         phi = (columns * later).sum(axis=0) / (columns**2).sum(axis=0)
-        samples = columns if pairs.recording is None else later - phi * columns
+        samples = columns if pairs.lag is None else later - phi * columns
         axes = independent_axes(samples, seed=derive_seed(seed, "independent") % 2**31)
         if axes.trusted:
             turn[np.ix_(block, block)] = axes.rotation
             left += [block[i : i + 1] for i in range(len(block))]
+            separated.append(block)
         else:
             left.append(block)
-    return turn, left
+    return turn, left, separated
+
+
+def excess_kurtosis(encoder: Embedding, rows: Array) -> Floats:
+    """Fourth moments of the columns beside a Gaussian's, (d,): −1.2 where a column is uniform."""
+    z = embed_rows(encoder, rows).double().cpu().numpy()
+    z = (z - z.mean(axis=0)) / np.maximum(z.std(axis=0), 1e-300)
+    kurtosis: Floats = (z**4).mean(axis=0) - 3.0
+    return kurtosis

@@ -10,25 +10,26 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce.encoders import BoxHead
-from aninfonce.estimator.pairs import Array
-from aninfonce.losses import AnInfoNCE
-from aninfonce.similarities import Anisotropic
+from aninfonce.estimator.frames import Array, Frames
+from aninfonce.losses.ensemble import members
 from aninfonce.training.model import Embedding, final_linear
-from aninfonce.training.unfold import carry_potentials, compose_affine, set_concentration
+from aninfonce.training.unfold import carry_potentials, compose_affine, set_concentration, similarity_of
 
 # Λ̂ of a column along which pairs share nothing: its logarithm is kept from running away.
 _SMALLEST = 0.05
 
 
 @torch.no_grad()
-def embed_rows(encoder: Embedding, x: Array, *, batch_size: int = 8192, exact: bool = False) -> Tensor:
+def embed_rows(
+    encoder: Embedding, x: Array | Frames, *, batch_size: int = 8192, exact: bool = False
+) -> Tensor:
     """Embed the rows of an array or memory map, a batch at a time.
 
     Inputs are whitened in float64 whatever the precision of the rest: columns may be far from zero.
 
     Args:
         encoder: on any device, in the mode that it is to be used in.
-        x: (N, D).
+        x: (N, ...), or rows with their windows.
         batch_size: rows at once.
         exact: compute in float64 (where the device has it), so that a row's embedding does not depend on the
             rows beside it even in the last digits of float32.
@@ -68,11 +69,10 @@ def permute_columns(embedding: Embedding, loss: nn.Module, order: npt.NDArray[np
     parameters = [last.weight, last.bias]
     if isinstance(embedding.head, BoxHead):
         parameters.append(embedding.head.log_bound)
-    if isinstance(loss, AnInfoNCE):
-        assert isinstance(loss.similarity, Anisotropic)
-        parameters.append(loss.similarity.raw)
+    for part in members(loss):
+        parameters.append(similarity_of(part).raw)
         turn = torch.eye(len(index), device=weight.device)[index]
-        carry_potentials(loss, turn, torch.zeros_like(turn[0]))
+        carry_potentials(part, turn, torch.zeros_like(turn[0]))
     for parameter in parameters:
         parameter.copy_(parameter[index].clone())
 
@@ -93,12 +93,11 @@ def turn_columns(embedding: Embedding, loss: nn.Module, turn: npt.NDArray[np.flo
     assert last is not None
     matrix = torch.from_numpy(turn.T.copy()).to(weight.device)
     compose_affine(last, matrix, torch.zeros_like(matrix[0]))
-    if isinstance(loss, AnInfoNCE):
-        carry_potentials(loss, matrix, torch.zeros_like(matrix[0]))
+    for part in members(loss):
+        carry_potentials(part, matrix, torch.zeros_like(matrix[0]))
 
 
 def use_concentration(loss: nn.Module, values: npt.NDArray[np.float64]) -> None:
-    """Put fitted numbers (d,) in the place of a loss's Λ̂, if it has one."""
-    if isinstance(loss, AnInfoNCE):
-        assert isinstance(loss.similarity, Anisotropic)
-        set_concentration(loss.similarity, torch.from_numpy(values).clamp_min(_SMALLEST))
+    """Put fitted numbers (L, d) in the place of a loss's Λ̂, one row for each kind, if it has one."""
+    for part, row in zip(members(loss), values, strict=False):
+        set_concentration(similarity_of(part), torch.from_numpy(row).clamp_min(_SMALLEST))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import signal
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import nn
 
-from aninfonce.estimator.pairs import Array, Pairs
-from aninfonce.estimator.scoring import bits_above_chance
-from aninfonce.estimator.settings import own_names
+from aninfonce._seeds import derive_seed
+from aninfonce.estimator.frames import Array, Frames
+from aninfonce.estimator.pairs import Pairs
+from aninfonce.estimator.scoring import bits_of_kinds
+from aninfonce.estimator.settings import own_names, training_config
+from aninfonce.estimator.sources import open_source
 from aninfonce.training.config import TrainingConfig
 from aninfonce.training.errors import TrainingInterrupted
 from aninfonce.training.loop import Trainer
@@ -34,6 +39,78 @@ _LEAST_RANGE = 1e-5
 _MOST_WATCHED = 1024
 
 
+# Of fewer pairs none are held out. Even so few keep a network from learning the others by heart: on 150 pairs
+# of three factors, R² is .94 with them and .85 without.
+_FEWEST_HELD_OUT = 20
+
+
+class Trained(NamedTuple):
+    """A finished training run and the pairs that it had."""
+
+    fitted: Fitted
+    kinds: tuple[Pairs, ...]
+    """What was trained on, one or more kinds of pairs."""
+    held_out: tuple[Pairs, ...] | None
+    stopping: EarlyStopping | None
+
+
+def train(
+    kinds: Sequence[Pairs],
+    parameters: Mapping[str, Any],
+    seed: int,
+    *,
+    device: str = "auto",
+    verbose: int = 0,
+) -> Trained:
+    """Hold out some of the pairs and train an encoder on the others.
+
+    Args:
+        kinds: one or more kinds of pairs.
+        parameters: of the estimator, `checked`, with numbers where "auto" may have stood.
+        seed: of everything that is random.
+        device: by torch's name.
+        verbose: above 0 for a progress bar.
+
+    Returns:
+        The run.
+
+    """
+    held_out: tuple[Pairs, ...] | None = None
+    share = parameters["validation_fraction"]
+    if share * min(map(len, kinds)) >= _FEWEST_HELD_OUT:
+        split = [pairs.hold_out(share, seed) for pairs in kinds]
+        if min(len(held) for _, held in split) >= _FEWEST_HELD_OUT // 2:
+            kinds, held_out = tuple(rest for rest, _ in split), tuple(held for _, held in split)
+    by_heart = kinds[0].augment is None and held_out is None
+    config = training_config(
+        parameters,
+        min(map(len, kinds)),
+        seed,
+        kinds=len(kinds),
+        pictures=kinds[0].frames.rows.ndim == 4,
+        few_passes=by_heart,
+    )
+    if parameters["n_init"] > 1 and held_out is None:
+        raise ValueError(
+            f"`n_init` must be 1 where no pairs are held out to choose by, got {parameters['n_init']}"
+        )
+    encoder, best = parameters["encoder"], None
+    for start in range(parameters["n_init"]):
+        own = copy.deepcopy(encoder) if isinstance(encoder, nn.Module) else None
+        if start:
+            config = config.model_copy(update={"seed": derive_seed(seed, "start", start) % 2**31})
+        run = Run(kinds, config, device, verbose, held_out, parameters["patience"], own)
+        trained = Trained(run.fit(), tuple(kinds), held_out, run.stopping)
+        if best is None or _score(trained) > _score(best):
+            best = trained
+    assert best is not None
+    return best
+
+
+def _score(trained: Trained) -> float:
+    return -np.inf if trained.stopping is None else trained.stopping.best_score
+
+
 class Run:
     """A training run of an estimator on pairs.
 
@@ -41,37 +118,41 @@ class Run:
     they differ would be lost where they are small beside their mean; the encoder that comes out knows of it.
 
     Args:
-        pairs: to train on.
+        kinds: pairs to train on, one or more kinds.
         config: all settings.
         device: by torch's name, or "auto".
         verbose: above 0 for a progress bar.
         held_out: pairs that decide which weights are kept; None for the last ones.
         patience: of the early stopping.
+        encoder: a module of the user's own.
 
     """
 
     def __init__(
         self,
-        pairs: Pairs,
+        kinds: Sequence[Pairs],
         config: TrainingConfig,
         device: str,
         verbose: int,
-        held_out: Pairs | None = None,
+        held_out: Sequence[Pairs] | None = None,
         patience: int | None = None,
+        encoder: nn.Module | None = None,
     ) -> None:
-        if not np.ptp(pairs.x, axis=0).any():
-            raise ValueError(f"`X` must vary, got {len(pairs)} equal rows")
-        mean = pairs.x.mean(axis=0, dtype=np.float64)
+        frames = kinds[0].frames
+        _check_spread(frames)
+        mean = frames.mean()
         self.centre: Array | None = mean if config.recipe.whiten else None
-        if self.centre is None:
-            _check_digits(pairs.x, mean)
+        if self.centre is None and frames.rows.ndim == 2:
+            _check_digits(frames.rows if frames.gap is None else frames.rows[~frames.gap], mean)
         self.stopping: EarlyStopping | None = None
         if held_out is not None:
-            self.stopping = watch(held_out.some(_MOST_WATCHED, config.seed), self.centre, patience)
+            watched = [pairs.some(_MOST_WATCHED, config.seed) for pairs in held_out]
+            self.stopping = watch(watched, self.centre, patience)
         with own_names():
             self.trainer = Trainer(
-                pairs.source(config.seed, self.centre),
+                open_source(kinds, config.seed, self.centre),
                 config,
+                encoder=encoder,
                 fabric=one_device(device),
                 reporters=[ProgressBar("ContrastiveICA")] if verbose else [],
                 stopping=self.stopping,
@@ -104,24 +185,40 @@ class Run:
             inputs.shift(sign * torch.from_numpy(self.centre))
 
 
+def _check_spread(frames: Frames) -> None:
+    """Refuse sessions in which nothing ever changes."""
+    starts = np.flatnonzero(np.diff(frames.session, prepend=-1))
+    for number, rows in enumerate(np.split(frames.rows, starts[1:])):
+        if (rows == rows[:1]).all():
+            which = f"session {number} of `X`" if len(starts) > 1 else "`X`"
+            raise ValueError(f"{which} must vary, got {len(rows)} equal rows")
+
+
 def _check_digits(x: Array, mean: Array) -> None:
     """Refuse columns of which float32 would keep little but their mean."""
-    lost = np.flatnonzero(np.ptp(x, axis=0) < _LEAST_RANGE * np.abs(mean))
+    lost = np.flatnonzero(np.ptp(x, axis=0) < _LEAST_RANGE * np.abs(mean[: x.shape[1]]))
     if len(lost):
         raise ValueError(
             f"`X` must vary by {_LEAST_RANGE:g} of its mean if whiten=False: training is in float32,"
-            f" got column {lost[0]} with a mean of {mean[lost[0]]:g}: subtract it"
+            f" got column {lost[0]} with a mean of {mean.flat[lost[0]]:g}: subtract it"
         )
 
 
-def watch(held_out: Pairs, centre: Array | None, patience: int | None) -> EarlyStopping:
+def watch(held_out: Sequence[Pairs], centre: Array | None, patience: int | None) -> EarlyStopping:
     """Let the bits on held-out pairs decide which weights are kept."""
-    pairs = held_out.batch(centre)
+    kinds = [(pairs.batch(centre), pairs.apart) for pairs in held_out]
 
     def score(encoder: Embedding, loss: nn.Module) -> float:
         device = next(encoder.parameters()).device
-        z, z_pos = (embed_in_chunks(encoder, x.to(device)) for x in (pairs.x, pairs.x_pos))
-        return bits_above_chance(loss, z, z_pos, apart=held_out.apart)
+        embedded = [
+            (
+                embed_in_chunks(encoder, pairs.x.to(device)),
+                embed_in_chunks(encoder, pairs.x_pos.to(device)),
+                apart,
+            )
+            for pairs, apart in kinds
+        ]
+        return bits_of_kinds(loss, embedded)
 
     return EarlyStopping(score, patience)
 

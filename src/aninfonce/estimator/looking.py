@@ -18,7 +18,7 @@ from aninfonce.estimator.time_constants import TimeConstants
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aninfonce.estimator.pairs import Array
+    from aninfonce.estimator.frames import Array
     from aninfonce.training.model import Embedding
 
 _FLOATS = [np.float64, np.float32]

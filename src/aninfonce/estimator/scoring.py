@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
 from aninfonce.diagnostics.negatives import spread_blocks
+from aninfonce.losses.ensemble import members
+
+Embedded = tuple[Tensor, Tensor, int]
+
+
+def bits_of_kinds(loss: nn.Module, kinds: Sequence[Embedded]) -> float:
+    """Mean over kinds of pairs of `bits_above_chance`, each by the loss of its kind.
+
+    Args:
+        loss: with one part for each kind, or one kind's.
+        kinds: embeddings of anchors and positives, (N, d) each, and how far apart negatives must be.
+
+    Returns:
+        Bits a pair.
+
+    """
+    parts: Sequence[nn.Module] = members(loss) if len(kinds) > 1 else [loss]
+    scores = [
+        bits_above_chance(part, z, z_pos, apart=apart)
+        for part, (z, z_pos, apart) in zip(parts, kinds, strict=True)
+    ]
+    return sum(scores) / len(scores)
 
 
 @torch.no_grad()
@@ -36,12 +59,19 @@ def bits_above_chance(
         Bits a pair; minus infinity if the embedding is not finite.
 
     """
+    scores = bits_by_block(loss, z, z_pos, block=block, apart=apart)
+    return sum(scores) / len(scores)
+
+
+@torch.no_grad()
+def bits_by_block(loss: nn.Module, z: Tensor, z_pos: Tensor, *, block: int, apart: int = 1) -> list[float]:
+    """Give the score of each block of pairs that are each other's negatives; see `bits_above_chance`."""
     if len(z) < 2:
         raise ValueError(f"the score needs at least 2 pairs, got {len(z)}")
-    if not bool(torch.isfinite(z.sum() + z_pos.sum())):
-        return -math.inf
     blocks = torch.from_numpy(spread_blocks(len(z), block, apart)).to(z.device)
-    mean = sum(float(loss(z[rows], z_pos[rows])) for rows in blocks) / len(blocks)
+    if not bool(torch.isfinite(z.sum() + z_pos.sum())):
+        return [-math.inf] * len(blocks)
     # A constant embedding guesses, whatever candidates the loss counts.
     constant = torch.ones_like(z[blocks[0]])
-    return (float(loss(constant, constant)) - mean) / math.log(2.0)
+    chance = float(loss(constant, constant))
+    return [(chance - float(loss(z[rows], z_pos[rows]))) / math.log(2.0) for rows in blocks]

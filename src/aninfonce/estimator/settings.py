@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from torch import nn
 
 from aninfonce._validation import check_choice, check_count, check_number, describe
 from aninfonce.encoders import encoder_names
@@ -74,12 +75,24 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
     if not 0.0 <= share < 1.0:
         raise ValueError(f"`validation_fraction` must lie in [0, 1), got {share:g}")
     found["validation_fraction"] = share
-    for name, choices in (("space", _SPACES), ("loss", _LOSSES), ("encoder", encoder_names())):
+    names = [("space", _SPACES), ("loss", _LOSSES), ("gaps", ("error", "skip"))]
+    if not isinstance(found["encoder"], nn.Module):
+        names.append(("encoder", encoder_names()))
+    for name, choices in names:
         if not isinstance(found[name], str):
             raise ValueError(f"`{name}` must be a name, one of {choices}, got {describe(found[name])}")
         check_choice(found[name], name, choices)
     fewest = 2 if found["space"] in _SPHERES or found["loss"] != "aninfonce" else 1
-    found["n_components"] = check_count(found["n_components"], "n_components", minimum=fewest)
+    if not _is_auto(found["n_components"]):
+        found["n_components"] = check_count(found["n_components"], "n_components", minimum=fewest)
+    found["window"] = check_count(found["window"], "window")
+    if found["window"] % 2 == 0:
+        raise ValueError(f"`window` must be odd, so that it has a middle row, got {found['window']}")
+    found["lag"] = _checked_lags(found["lag"], found["window"])
+    if found["rate"] is not None:
+        found["rate"] = check_number(found["rate"], "rate", minimum=0.0, exclusive=True)
+    found["refits"] = check_count(found["refits"], "refits", minimum=0)
+    found["n_init"] = check_count(found["n_init"], "n_init")
     if not isinstance(found["whiten"], bool | np.bool_) and found["whiten"] != "scale":
         raise ValueError(f"`whiten` must be True, False or 'scale', got {describe(found['whiten'])}")
     found["whiten"] = "scale" if found["whiten"] == "scale" else bool(found["whiten"])
@@ -100,13 +113,42 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _checked_lags(lag: Any, window: int) -> tuple[int, ...] | Literal["auto"]:
+    """Bring lags into a tuple: None is the shortest, one at which windows have no row in common."""
+    if _is_auto(lag):
+        return "auto"
+    if lag is None:
+        return (window,)
+    if isinstance(lag, str) or not isinstance(lag, Iterable):
+        lag = [lag]
+    lags = tuple(check_count(value, "lag") for value in lag)
+    if not lags or len(set(lags)) < len(lags):
+        raise ValueError(f"`lag` must be a whole number, several different ones or 'auto', got {lags}")
+    if min(lags) < window:
+        raise ValueError(
+            f"`lag` must be at least the window of {window} rows, or the two sides of a pair share rows"
+            f" whose noise gives them away, got {min(lags)}"
+        )
+    return lags
+
+
 def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
     """Turn numpy's numbers among the options, which searches set, into Python's."""
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in options.items()}
 
 
 def training_config(
-    parameters: Mapping[str, Any], pairs: int, seed: int, *, few_passes: bool = True
+    parameters: Mapping[str, Any],
+    pairs: int,
+    seed: int,
+    *,
+    kinds: int = 1,
+    pictures: bool = False,
+    few_passes: bool = True,
 ) -> TrainingConfig:
     """Build the settings of `fit`, with batches that the number of pairs allows.
 
@@ -114,6 +156,8 @@ def training_config(
         parameters: of the estimator, by name, `checked`.
         pairs: at hand.
         seed: of the run.
+        kinds: of pairs, one for each lag; `pairs` are those of the smallest.
+        pictures: whether the rows are such: these are not whitened.
         few_passes: whether to take no more steps than a few passes over the pairs if none were asked for:
             where nothing is held out, nothing else keeps a network from learning them by heart.
 
@@ -121,13 +165,19 @@ def training_config(
         The settings; a `ValueError` names a bad parameter.
 
     """
-    recipe = {**parameters["recipe"], "whiten": parameters["whiten"]}
+    recipe = {**parameters["recipe"], "whiten": parameters["whiten"] if not pictures else False}
     if parameters["input_dropout"]:
         recipe["input_dropout"] = parameters["input_dropout"]
     if parameters["max_steps"] is not None:
         recipe["steps"] = parameters["max_steps"]
     if parameters["batch_size"] is not None:
         recipe |= {"batch_size": parameters["batch_size"], "growth": ()}
+    own = isinstance(parameters["encoder"], nn.Module)
+    if pictures and not own and parameters["encoder"] in ("mlp", "paper-mlp"):
+        raise ValueError(
+            "`encoder` must take pictures where X is (N, C, H, W): 'small-conv', 'resnet18' or a module of"
+            f" your own, got {parameters['encoder']!r}"
+        )
     given: dict[str, Any] = {
         "dim": parameters["n_components"],
         "space": parameters["space"],
@@ -139,15 +189,19 @@ def training_config(
         # The estimator holds out pairs of its own.
         "held_out": 0.0,
     }
-    for name in ("loss", "encoder"):
+    for name in ("loss",) if own else ("loss", "encoder"):
         options = {**_OPTIONS.get(parameters[name], {}), **parameters[f"{name}_options"]}
         # The recipe "paper" brings a loss and an encoder of its own, unless others are asked for.
         asked = parameters[f"{name}_options"]
         if recipe.get("name") != "paper" or asked or parameters[name] not in ("aninfonce", "mlp"):
             given[name] = {"name": parameters[name], "options": dict(options)}
+    if kinds > 1:
+        if parameters["loss"] != "aninfonce":
+            raise ValueError(f"`loss` must be 'aninfonce' for several lags, got {parameters['loss']!r}")
+        given["loss"]["options"] = {**given["loss"]["options"], "kinds": kinds}
     with own_names():
         config = parse_config(given, source="parameters of the estimator", names=_NAMES)
-    return _fit_to_size(config, pairs, few_passes=few_passes and not asks_for_steps(parameters))
+    return _fit_to_size(config, kinds * pairs, few_passes=few_passes and not asks_for_steps(parameters))
 
 
 def asks_for_steps(parameters: Mapping[str, Any]) -> bool:

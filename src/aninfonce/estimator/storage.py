@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import platform
 from dataclasses import asdict
 from importlib.metadata import version
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch import nn
 
+from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.training.checkpoint import CheckpointError, Snapshot, read_snapshot, write_snapshot
 from aninfonce.training.model import WithLinear
 from aninfonce.training.snapshot import load_fitted
@@ -19,8 +22,10 @@ if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
 
 _CURVES = ("loss_curve_", "loss_steps_", "held_out_curve_", "held_out_steps_")
-_NUMBERS = ("concentration_", "concentration_interval_", *_CURVES)
-_PLAIN = ("folded_", "n_iter_", "best_step_", "n_features_in_", "lag_", "space_")
+_NUMBERS = ("concentrations_", "concentrations_interval_", "refit_agreement_", *_CURVES)
+_PLAIN = ("folded_", "n_iter_", "best_step_", "n_features_in_", "lags_", "space_")
+_BLOCKS = ("blocks_", "separated_")
+_CHOICES = ("n_components_curve_", "lag_curve_")
 
 
 def save_estimator(estimator: ContrastiveICA, path: Path) -> Path:
@@ -37,6 +42,9 @@ def save_estimator(estimator: ContrastiveICA, path: Path) -> Path:
     parameters = dict(estimator.get_params(deep=False))
     if isinstance(parameters["random_state"], np.random.RandomState):
         parameters["random_state"] = None
+    if isinstance(parameters["encoder"], nn.Module):
+        # Its weights are kept, its code cannot be: `load` takes the module.
+        parameters["encoder"] = None
     names = getattr(estimator, "feature_names_in_", None)
     facts: dict[str, Any] = {
         "versions": {
@@ -56,7 +64,8 @@ def save_estimator(estimator: ContrastiveICA, path: Path) -> Path:
         "estimator": {
             "parameters": parameters,
             "feature_names_in_": None if names is None else [str(name) for name in names],
-            "blocks_": [block.tolist() for block in estimator.blocks_],
+            **{name: [block.tolist() for block in getattr(estimator, name)] for name in _BLOCKS},
+            **{name: _packed(getattr(estimator, name)) for name in _CHOICES},
             **{name: getattr(estimator, name).tolist() for name in _NUMBERS},
             **{name: getattr(estimator, name) for name in _PLAIN},
         },
@@ -64,39 +73,76 @@ def save_estimator(estimator: ContrastiveICA, path: Path) -> Path:
     return write_snapshot(path, Snapshot(tensors, facts))
 
 
-def load_estimator(kind: type[ContrastiveICA], path: Path, device: torch.device) -> ContrastiveICA:
+def load_estimator(
+    kind: type[ContrastiveICA], path: Path, device: torch.device, encoder: nn.Module | None = None
+) -> ContrastiveICA:
     """Build the estimator of a folder; a `CheckpointError` (a `ValueError`) says what is wrong with it."""
     facts = read_snapshot(path).facts.get("estimator")
     if facts is None:
         raise CheckpointError(f"{path} is a checkpoint of a training run, not an estimator: use load_fitted")
-    from aninfonce.diagnostics.concentration import shared_blocks
-
-    fitted = load_fitted(path)
-    estimator = kind(**facts["parameters"])
+    own = facts["parameters"]["encoder"] is None
+    if own != (encoder is not None):
+        raise ValueError(
+            "`encoder` must be a module of the kind that was trained, and only if that was one of your own,"
+            f" got {'None' if encoder is None else type(encoder).__name__}"
+        )
+    fitted = load_fitted(path, encoder=copy.deepcopy(encoder))
+    estimator = kind(**{**facts["parameters"], **({"encoder": encoder} if own else {})})
     estimator.encoder_, estimator.loss_ = fitted.encoder.to(device), fitted.loss.to(device)
     estimator.config_, estimator.space_evidence_ = fitted.config, fitted.choice
-    # Estimators of earlier versions are where they were asked to be, and kept their last weights.
-    facts = {
-        "space_": fitted.config.space,
-        "best_step_": facts["n_iter_"],
-        **{name: [] for name in _CURVES},
-        **facts,
-    }
+    facts = _completed(facts, fitted.config.space)
     for name in _PLAIN:
         setattr(estimator, name, facts[name])
     for name in _NUMBERS:
         setattr(estimator, name, np.asarray(facts[name]))
-    blocks = facts.get("blocks_")
-    estimator.blocks_ = (
-        shared_blocks(estimator.concentration_interval_)
-        if blocks is None
-        else [np.array(block, dtype=np.intp) for block in blocks]
-    )
+    estimator.lags_ = tuple(estimator.lags_)
+    for name in _BLOCKS:
+        setattr(estimator, name, [np.array(block, dtype=np.intp) for block in facts[name]])
+    for name in _CHOICES:
+        setattr(estimator, name, _unpacked(facts[name]))
     if facts["feature_names_in_"] is not None:
         estimator.feature_names_in_ = np.array(facts["feature_names_in_"], dtype=object)
+    assert fitted.config.dim is not None
     estimator._n_features_out = fitted.config.dim
     estimator._augment, estimator._optimizer_states = None, []
     return estimator
+
+
+def _completed(facts: dict[str, Any], space: str) -> dict[str, Any]:
+    """Bring what earlier versions saved to the names of this one."""
+    if "concentrations_" in facts:
+        return facts
+    from aninfonce.diagnostics.concentration import shared_blocks
+
+    interval = facts["concentration_interval_"]
+    blocks = [block.tolist() for block in shared_blocks(np.asarray(interval))]
+    return {
+        # They are where they were asked to be, and kept their last weights.
+        "space_": space,
+        "best_step_": facts["n_iter_"],
+        "blocks_": blocks,
+        "separated_": [],
+        "refit_agreement_": [],
+        "concentrations_": [facts["concentration_"]],
+        "concentrations_interval_": [interval],
+        "lags_": [] if facts["lag_"] is None else [facts["lag_"]],
+        **{name: [] for name in _CURVES},
+        **dict.fromkeys(_CHOICES),
+        **facts,
+    }
+
+
+def _packed(curve: ChoiceCurve | None) -> dict[str, Any] | None:
+    if curve is None:
+        return None
+    return {name: np.asarray(value).tolist() for name, value in curve._asdict().items()}
+
+
+def _unpacked(facts: dict[str, Any] | None) -> ChoiceCurve | None:
+    if facts is None:
+        return None
+    arrays = {name: np.asarray(facts[name]) for name in ("candidates", "scores", "errors")}
+    return ChoiceCurve(**arrays, chosen=facts["chosen"])
 
 
 def _is_ours(path: Path) -> bool:

@@ -15,30 +15,56 @@ class TimeConstants:
     """What the Λ̂ of a flat embedding of a recording says about time.
 
     Attributes:
-        concentration_: Λ̂ (d,) of factors of unit variance.
-        concentration_interval_: their intervals (d, 2).
-        lag_: rows from an anchor to its positive; None if the pairs are of no recording.
+        concentrations_: Λ̂ (L, d) of factors of unit variance, one row for each lag.
+        concentrations_interval_: their intervals (L, d, 2).
+        lags_: rows from an anchor to its positive, (L,); none if the pairs are of no recording.
         space_: where the embedding lives.
+        rate: rows a second; None for time in rows.
 
     """
 
-    concentration_: Floats
-    concentration_interval_: Floats
-    lag_: int | None
+    concentrations_: Floats
+    concentrations_interval_: Floats
+    lags_: tuple[int, ...]
     space_: str
+    rate: float | None
+
+    @property
+    def concentration_(self) -> Floats:
+        """Λ̂ (d,); of several lags, that of the first."""
+        first: Floats = self.concentrations_[0]
+        return first
+
+    @property
+    def concentration_interval_(self) -> Floats:
+        """Intervals (d, 2) of `concentration_`."""
+        first: Floats = self.concentrations_interval_[0]
+        return first
 
     @property
     def time_constants_(self) -> Floats | None:
-        """Rows after which each column's autocorrelation has fallen to 1/e, (d,)."""
-        return self._in_rows(self.concentration_)
+        """Time after which each column's autocorrelation has fallen to 1/e, (d,).
+
+        In rows, or in seconds if `rate` is given. Of several lags it is that of the lag which says most about
+        the column: whose interval is the narrowest.
+        """
+        found = self._times()
+        return None if found is None else found[:, 0]
 
     @property
     def time_constants_interval_(self) -> Floats | None:
         """Intervals (d, 2) of `time_constants_`."""
-        return self._in_rows(self.concentration_interval_)
+        found = self._times()
+        return None if found is None else found[:, 1:]
 
-    def _in_rows(self, values: Floats) -> Floats | None:
-        if self.lag_ is None or self.space_ != "flat":
+    def _times(self) -> Floats | None:
+        """Time constants with both ends, (d, 3)."""
+        if not self.lags_ or self.space_ not in ("flat", "box"):
             return None
-        found: Floats = time_constant(torch.from_numpy(values), self.lag_).numpy()
+        values = np.concatenate([self.concentrations_[..., None], self.concentrations_interval_], axis=2)
+        lags = torch.tensor(self.lags_, dtype=torch.float64)[:, None, None]
+        times: Floats = time_constant(torch.from_numpy(values), lags).numpy() / (self.rate or 1.0)
+        width = np.log(np.maximum(times[..., 2], 1e-300) / np.maximum(times[..., 1], 1e-300))
+        best = np.argmin(width, axis=0)
+        found: Floats = times[best, np.arange(times.shape[1])]
         return found

@@ -143,3 +143,22 @@ class AlternatingLoss(nn.Module):
         count = len(self.ensemble.losses)
         total: Tensor = self.ensemble(*([z[kind::count] for kind in range(count)] for z in (z0, z1)))
         return total / count
+
+
+def members(loss: nn.Module) -> list[AnInfoNCE]:
+    """List the losses with a Λ̂ of their own that a loss consists of: itself, or one for each kind of pairs.
+
+    Example:
+        >>> len(members(AnInfoNCE(3))), len(members(AlternatingLoss(EnsembleAnInfoNCE(3, 2))))
+        (1, 2)
+
+    Args:
+        loss: any.
+
+    Returns:
+        None of them if it has no Λ̂.
+
+    """
+    if isinstance(loss, AlternatingLoss):
+        return loss.ensemble._members()
+    return [loss] if isinstance(loss, AnInfoNCE) else []

@@ -54,7 +54,10 @@ def _space(config: TrainingConfig, *, own_loss: bool) -> dict[str, Any]:
     space = config.space
     if space == "auto" and config.loss.name != "aninfonce":
         return {"space": "sphere"}
-    if space == "auto" and (config.recipe.unfold is None or config.dim == 1):
+    several = config.loss.options.get("kinds", 1) > 1
+    if several and space not in ("flat", "auto"):
+        raise ValueError(f"`space` must be 'flat' or 'auto' for several kinds of pairs, got {space!r}")
+    if space == "auto" and (config.recipe.unfold is None or config.dim == 1 or several):
         space = "flat"
     if space == "sphere" and config.dim == 1:
         raise ValueError("`dim` must be at least 2 on the sphere, got 1")

@@ -9,7 +9,8 @@ space.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -17,9 +18,8 @@ from torch import Tensor, nn
 
 from aninfonce._validation import check_matrix
 from aninfonce.alignment import fix_signs, flat_axes
-from aninfonce.losses import AnInfoNCE
+from aninfonce.losses.ensemble import members
 from aninfonce.losses.gather import alone
-from aninfonce.similarities import Anisotropic
 from aninfonce.training.config import Closing
 from aninfonce.training.model import Embedding
 from aninfonce.training.source import PairSource
@@ -29,11 +29,14 @@ from aninfonce.training.unfold import (
     compose_affine,
     embed_in_chunks,
     set_concentration,
+    similarity_of,
 )
 
 # Spread of the radius, as a share of a Gaussian cloud's, below which the embedding is a shell. A uniform box
 # has 0.63 in any number of dimensions; embeddings of the papers' spheres have 0.1 to 0.2 after 500 steps.
 SHELL = 0.4
+# Excess kurtosis between which a column counts as uniform: that has −1.2, a triangle −0.6, a sine −1.5.
+UNIFORM = (-1.4, -0.9)
 # Λ̂ below this is kept there, for its logarithm's sake.
 _SMALLEST = 1e-6
 
@@ -43,16 +46,20 @@ class SpaceChoice:
     """Where the latents live, and why.
 
     Attributes:
-        space: "sphere" if the embedding is a shell, "flat" if it fills its space.
+        space: "sphere" if the embedding is a shell, "flat" if it fills its space, "box" if it fills it
+            evenly between two ends in each column.
         radial_spread: standard deviation of the radius over its mean, once the embedding is as round as an
             affine map can make it, as a share of that of a Gaussian cloud.
         limit: below which the embedding counts as a shell.
+        excess_kurtosis: of each finished column, 0 for a Gaussian's and −1.2 for a uniform one; empty if it
+            was not looked at.
 
     """
 
-    space: Literal["flat", "sphere"]
+    space: Literal["flat", "sphere", "box"]
     radial_spread: float
     limit: float = SHELL
+    excess_kurtosis: tuple[float, ...] = ()
 
 
 @torch.no_grad()
@@ -82,10 +89,36 @@ def choose_space(h: Tensor) -> SpaceChoice:
     return SpaceChoice("sphere" if spread < SHELL else "flat", spread)
 
 
+def look_for_box(choice: SpaceChoice, excess_kurtosis: Sequence[float]) -> SpaceChoice:
+    """Say that a flat space is a box if each of its finished columns is uniform.
+
+    Nothing is trained anew for it: the theorem of flat space holds in a box, and uniform factors are so far
+    from Gaussian that those of equal Λ̂ are told apart by independence.
+
+    Example:
+        >>> look_for_box(SpaceChoice("flat", 0.6), [-1.2, -1.1]).space
+        'box'
+        >>> look_for_box(SpaceChoice("flat", 0.9), [-1.2, 0.0]).space
+        'flat'
+
+    Args:
+        choice: flat or sphere.
+        excess_kurtosis: (d,) of the columns, on rows that were not trained on if there are such.
+
+    Returns:
+        The choice with this evidence.
+
+    """
+    values = tuple(float(value) for value in excess_kurtosis)
+    uniform = all(UNIFORM[0] < value < UNIFORM[1] for value in values)
+    space: Literal["flat", "sphere", "box"] = "box" if choice.space == "flat" and uniform else choice.space
+    return replace(choice, space=space, excess_kurtosis=values)
+
+
 @alone()
 @torch.no_grad()
 def close_flat(
-    embedding: Embedding, last: nn.Linear, loss: AnInfoNCE, source: PairSource, settings: Closing
+    embedding: Embedding, last: nn.Linear, loss: nn.Module, source: PairSource, settings: Closing
 ) -> Tensor:
     """Finish an embedding in Rᵈ: uncorrelated columns of unit variance, in the order of Λ̂.
 
@@ -95,23 +128,24 @@ def close_flat(
     Args:
         embedding: without a head.
         last: the linear layer that its body ends in.
-        loss: whose Λ̂ and potentials go along.
+        loss: whose Λ̂ and potentials go along; of several kinds of pairs, axes are those that serve all.
         source: gives rows for the second moments.
         settings: how many of them.
 
     Returns:
-        Λ̂ (d,), ascending.
+        Λ̂ (L, d), one row for each kind of pairs; the first ascends.
 
     """
-    similarity = loss.similarity
-    assert isinstance(similarity, Anisotropic)
+    parts = members(loss)
+    similarities = [similarity_of(part) for part in parts]
     x = source.fresh(settings.pairs).x.to(last.weight.device)
     h = embed_in_chunks(embedding, x).double()
-    axes = flat_axes(h, torch.diag(similarity.concentration.double())[None])
+    axes = flat_axes(h, torch.diag_embed(torch.stack([part.concentration.double() for part in parts])))
     signs = fix_signs(axes(h), x).to(axes.matrix)
     matrix = signs[:, None] * axes.matrix.to(h.device)
     compose_affine(last, matrix, axes.centre)
-    carry_potentials(loss, matrix, axes.centre)
-    found = axes.concentration[0].clamp_min(_SMALLEST).to(h.device)
-    set_concentration(similarity, found)
+    found = axes.concentration.clamp_min(_SMALLEST).to(h.device)
+    for part, similarity, values in zip(parts, similarities, found, strict=True):
+        carry_potentials(part, matrix, axes.centre)
+        set_concentration(similarity, values)
     return found

@@ -32,6 +32,8 @@ class _Anisotropic(_Contrast):
     initial: PositiveFloat | tuple[PositiveFloat, ...] = 1.0
     positive_map: PositiveMap = "exp"
     potential: StrictBool = False
+    # Kinds of pairs that take turns in a batch, each with a Λ̂ of its own.
+    kinds: Annotated[int, Field(ge=1)] = 1
 
 
 class _Lp(_Contrast):

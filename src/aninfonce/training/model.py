@@ -10,7 +10,7 @@ from torch import Generator, Tensor, nn
 
 from aninfonce.encoders import build_encoder, build_head
 from aninfonce.encoders._init import weights_from
-from aninfonce.losses import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent
+from aninfonce.losses import AlternatingLoss, AnInfoNCE, EnsembleAnInfoNCE, InfoNCE, LpInfoNCE, NTXent
 from aninfonce.training.config import EncoderSettings, LossSettings, TrainingConfig
 
 # "auto" gets the sphere's head when it has chosen the sphere, and none before.
@@ -134,6 +134,9 @@ def build_loss(settings: LossSettings, dim: int, generator: Generator) -> nn.Mod
         options["initial"] = torch.tensor(options["initial"])
     with weights_from(generator):
         if settings.name == "aninfonce":
+            kinds = options.pop("kinds", 1)
+            if kinds > 1:
+                return AlternatingLoss(EnsembleAnInfoNCE(dim, kinds, **options))
             return AnInfoNCE(dim, **options)
         if settings.name == "infonce":
             return InfoNCE(**options)

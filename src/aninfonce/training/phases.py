@@ -78,13 +78,14 @@ def fit_closing(trainer: Trainer) -> None:
     settings = trainer.config.recipe.close
     assert settings is not None
     assert trainer.last is not None
-    assert isinstance(trainer.loss, AnInfoNCE)
-    parts = trainer.embedding, trainer.last, trainer.loss, trainer.source, settings
     with trainer.watch("fits"):
-        if trainer.space == "flat":
-            close_flat(*parts)
+        if trainer.space == "sphere":
+            assert isinstance(trainer.loss, AnInfoNCE)
+            generator = trainer.closing_generator
+            found = close(trainer.embedding, trainer.last, trainer.loss, trainer.source, settings, generator)
+            trainer.folding = found.folding
         else:
-            trainer.folding = close(*parts, trainer.closing_generator).folding
+            close_flat(trainer.embedding, trainer.last, trainer.loss, trainer.source, settings)
         _share_fitted(trainer)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from aninfonce._validation import check_count
 from aninfonce.training.config import Recipe
@@ -94,8 +94,8 @@ class EarlyStopping:
             self._mean = copy.deepcopy(nn.ModuleList([trainer.embedding, trainer.loss]))
             return
         past = min(_PAST, 1.0 - 1.0 / (1.0 + self._steps_of_phase / _PAST_SHARE))
-        means = list(self._mean.parameters())
-        newest = [*trainer.embedding.parameters(), *trainer.loss.parameters()]
+        means: list[Tensor] = list(self._mean.parameters())
+        newest: list[Tensor] = [*trainer.embedding.parameters(), *trainer.loss.parameters()]
         torch._foreach_lerp_(means, newest, 1.0 - past)
         # Running moments of normalisation are means already.
         buffers = [*trainer.embedding.buffers(), *trainer.loss.buffers()]

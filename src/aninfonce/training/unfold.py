@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce.encoders import SphereHead
-from aninfonce.losses import AnInfoNCE, CandidatePotential
+from aninfonce.losses import AnInfoNCE, CandidatePotential, InfoNCE
+from aninfonce.losses.ensemble import members
 from aninfonce.similarities import Anisotropic
 from aninfonce.training.model import Embedding, ensure_final_linear, final_linear
 from aninfonce.training.sphering import sphering_map
@@ -70,7 +71,8 @@ def prepare_for_sphere(embedding: Embedding, loss: nn.Module, x: Tensor, dim: in
         The layer, and whether it was appended.
 
     """
-    if not isinstance(loss, AnInfoNCE) or loss.normalize:
+    parts = members(loss)
+    if not parts or any(part.normalize for part in parts):
         raise ValueError(
             "`loss` must be an AnInfoNCE with normalize=False for the recipe's steps on the sphere: they"
             f" put the embedding there themselves; got {type(loss).__name__}"
@@ -126,7 +128,7 @@ def map_to_sphere(embedding: Embedding, last: nn.Linear, loss: AnInfoNCE, x: Ten
 
 
 @torch.no_grad()
-def carry_potentials(loss: AnInfoNCE, matrix: Tensor, centre: Tensor) -> list[Tensor]:
+def carry_potentials(loss: InfoNCE, matrix: Tensor, centre: Tensor) -> list[Tensor]:
     """Let candidate potentials give the same numbers after h ↦ A(h − b); a potential of another kind stays.
 
     Args:
@@ -149,6 +151,12 @@ def carry_potentials(loss: AnInfoNCE, matrix: Tensor, centre: Tensor) -> list[Te
         first.weight.copy_(weight @ torch.linalg.inv(matrix.to(weight)))
         changed += [first.weight, first.bias]
     return changed
+
+
+def similarity_of(loss: AnInfoNCE) -> Anisotropic:
+    """Give the similarity that has the Λ̂ of a loss."""
+    assert isinstance(loss.similarity, Anisotropic)
+    return loss.similarity
 
 
 @torch.no_grad()

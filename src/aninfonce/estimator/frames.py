@@ -1,0 +1,171 @@
+"""Rows of recordings as an encoder sees them: one session after another, each row with its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import validate_data
+
+from aninfonce._validation import describe
+
+Array = npt.NDArray[Any]
+Index = npt.NDArray[np.intp]
+Gaps = Literal["error", "skip"]
+
+_FLOATS = [np.float64, np.float32]
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Rows, and what an encoder is shown of them: each alone, or a window around it.
+
+    A window is cut off at the ends of its session by repeating the first or last row.
+
+    Example:
+        >>> frames = Frames(np.arange(4.0)[:, None], np.array([0, 0, 0, 1]), window=3)
+        >>> frames[:]
+        array([[0., 0., 1.],
+               [0., 1., 2.],
+               [1., 2., 2.],
+               [3., 3., 3.]])
+
+    Attributes:
+        rows: (N, ...) of all sessions, one after another.
+        session: (N,) ascending numbers of the sessions.
+        window: odd number of rows that the encoder sees at once, side by side.
+        gap: (N,) rows that are missing; None if none are.
+
+    """
+
+    rows: Array
+    session: Index
+    window: int = 1
+    gap: npt.NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, which: slice | Index) -> Array:
+        """Give what the encoder is shown of some rows, (n, window · D)."""
+        if self.window == 1:
+            return self.rows[which]
+        index = np.arange(len(self))[which]
+        return self.rows[self.neighbours(index)].reshape(len(index), -1)
+
+    def neighbours(self, index: Index) -> Index:
+        """List the rows in the window of each of some rows, (n, window)."""
+        half = self.window // 2
+        first = np.searchsorted(self.session, self.session[index], "left")[:, None]
+        last = np.searchsorted(self.session, self.session[index], "right")[:, None] - 1
+        near: Index = np.clip(index[:, None] + np.arange(-half, half + 1), first, last).astype(np.intp)
+        return near
+
+    @property
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """Whether nothing is missing in the window of a row, (N,)."""
+        if self.gap is None:
+            return np.ones(len(self), dtype=bool)
+        missing = self.gap[self.neighbours(np.arange(len(self)))]
+        usable: npt.NDArray[np.bool_] = np.logical_not(np.any(missing, axis=1))
+        return usable
+
+    def mean(self) -> Array:
+        """Mean of what the encoder is shown, in float64, the shape of one row of it."""
+        rows = self.rows if self.gap is None else self.rows[~self.gap]
+        mean = rows.mean(axis=0, dtype=np.float64)
+        return mean if self.window == 1 else np.tile(mean, self.window)
+
+
+@dataclass(frozen=True)
+class GivenRows:
+    """What a user gave, in order of sessions, and the way back to how it was given.
+
+    Attributes:
+        frames: rows in the order of sessions.
+        order: (N,) the place in the user's rows of each of these.
+        lengths: of the sessions, if they were given as a list.
+
+    """
+
+    frames: Frames
+    order: Index
+    lengths: tuple[int, ...] | None
+
+    def like_given(self, values: Array) -> Array | list[Array]:
+        """Bring one value a row (N, ...) into the order, or the list, that the rows came in."""
+        back = np.empty_like(values)
+        back[self.order] = values
+        return back if self.lengths is None else np.split(back, np.cumsum(self.lengths)[:-1])
+
+
+def read_rows(estimator: Any, X: Any, groups: Any, *, window: int, gaps: Gaps, reset: bool) -> GivenRows:
+    """Check rows as scikit-learn does, and find out which belong to one session.
+
+    Args:
+        estimator: whose number of features is set, or held against.
+        X: rows (N, D), pictures (N, C, H, W), or a list of sessions, each with its own number of rows.
+        groups: (N,) labels of the sessions of X; None for a single one, or a list.
+        window: rows that the encoder sees at once.
+        gaps: whether rows with NaN are refused, or left out.
+        reset: whether this is a fit.
+
+    Returns:
+        The rows, sorted by session.
+
+    """
+    lengths = None
+    if _is_list_of_sessions(X):
+        if groups is not None:
+            raise ValueError("`groups` must be None where X is a list: each part of it is a session")
+        X, lengths = _joined(X)
+        groups = np.repeat(np.arange(len(lengths)), lengths)
+    try:
+        x = validate_data(
+            estimator,
+            X,
+            dtype=_FLOATS,
+            ensure_min_samples=3 if reset else 1,
+            allow_nd=True,
+            ensure_all_finite="allow-nan" if gaps == "skip" else True,
+            reset=reset,
+        )
+    except ValueError as problem:
+        if "NaN" in str(problem):
+            raise ValueError(
+                f"{str(problem).splitlines()[0]} If such rows are gaps of a recording, gaps='skip' leaves them"
+                " out of all pairs and gives them back as NaN"
+            ) from None
+        raise
+    if x.ndim not in (2, 4):
+        raise ValueError(f"`X` must hold rows (N, D) or pictures (N, C, H, W), got {describe(x)}")
+    labels = np.zeros(len(x), dtype=np.intp) if groups is None else np.asarray(groups)
+    if labels.shape != (len(x),):
+        raise ValueError(f"`groups` must have shape ({len(x)},), one label a row of X, got {labels.shape}")
+    _, first, member = np.unique(labels, return_index=True, return_inverse=True)
+    # Sessions in the order of their first rows.
+    session = np.argsort(np.argsort(first))[member.reshape(len(x))]
+    order = np.argsort(session, kind="stable")
+    in_order = bool((order == np.arange(len(x))).all())
+    x, session = (x, session) if in_order else (x[order], session[order])
+    gap = np.isnan(x.reshape(len(x), -1)).any(axis=1) if gaps == "skip" else None
+    if gap is not None and not gap.any():
+        gap = None
+    return GivenRows(Frames(x, session.astype(np.intp), window, gap), order.astype(np.intp), lengths)
+
+
+def _is_list_of_sessions(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and all(np.ndim(part) >= 2 for part in X)
+
+
+def _joined(sessions: Any) -> tuple[Array, tuple[int, ...]]:
+    parts = [np.asarray(part) for part in sessions]
+    for number, part in enumerate(parts):
+        if part.shape[1:] != parts[0].shape[1:]:
+            raise ValueError(
+                f"`X` must be a list of sessions with the same columns, got {describe(parts[0])} first and"
+                f" {describe(part)} as number {number}"
+            )
+    return np.concatenate(parts), tuple(len(part) for part in parts)

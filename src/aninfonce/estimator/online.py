@@ -1,0 +1,59 @@
+"""Learning from pairs that come bit by bit."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from torch import nn
+
+from aninfonce._seeds import derive_seed
+from aninfonce.estimator import alerts
+from aninfonce.estimator.fitting import Run, held_out_curve, loss_curve
+from aninfonce.estimator.settings import checked, online_config, training_config
+
+if TYPE_CHECKING:
+    from aninfonce.estimator.contrastive_ica import ContrastiveICA
+    from aninfonce.estimator.pairs import Augment
+
+
+def train_on(
+    estimator: ContrastiveICA, X: Any, y: Any, X_pos: Any, groups: Any, augment: Augment | None
+) -> None:
+    """Train an estimator on, one pass over some more pairs; see `ContrastiveICA.partial_fit`."""
+    first = not hasattr(estimator, "encoder_")
+    parameters = checked(estimator.get_params(deep=False))
+    for name in ("n_components", "lag"):
+        if parameters[name] == "auto":
+            raise ValueError(f"`{name}` must be given for partial_fit, which sees a part only, got 'auto'")
+    if first:
+        frames = estimator._read(X, groups, reset=True).frames
+        estimator.lag_curve_ = estimator.n_components_curve_ = None
+        kinds = estimator._make_kinds(frames, y, X_pos, augment, parameters)
+        seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
+        whole = training_config(parameters, min(map(len, kinds)), seed, kinds=len(kinds))
+    else:
+        kinds = estimator.pairs_like_fit(X, y, X_pos, groups, augment)
+        seed, whole = estimator.config_.seed, estimator.config_
+    alerts.warn_about_positives(kinds[0])
+    # Another order of the pairs in every call.
+    step = 0 if first else estimator.n_iter_
+    own = derive_seed(seed, "call", step) % 2**31
+    config = online_config(whole, len(kinds) * min(map(len, kinds))).model_copy(update={"seed": own})
+    encoder = copy.deepcopy(estimator.encoder) if isinstance(estimator.encoder, nn.Module) else None
+    run = Run(kinds, config, estimator.device, estimator.verbose, encoder=encoder)
+    if not first:
+        run.start_from(estimator.encoder_, estimator.loss_, estimator._optimizer_states)
+    fitted = run.fit()
+    estimator._optimizer_states = [optimizer.state_dict() for optimizer in run.trainer.optimizers]
+    curve, steps = loss_curve(fitted)
+    estimator.loss_curve_ = curve if first else np.concatenate([estimator.loss_curve_, curve])
+    estimator.loss_steps_ = steps if first else np.concatenate([estimator.loss_steps_, step + steps])
+    estimator._keep(fitted, step)
+    if first:
+        estimator._remember_pairs(kinds)
+        estimator.held_out_curve_, estimator.held_out_steps_ = held_out_curve(None)
+        estimator.config_ = fitted.config.model_copy(update={"seed": seed, "recipe": whole.recipe})
+    estimator._describe(kinds, kinds[0], sort=False)

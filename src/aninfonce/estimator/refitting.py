@@ -1,0 +1,101 @@
+"""How much of Λ̂ is the run's and not the data's: further runs from other seeds, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import t as student
+
+from aninfonce._seeds import derive_seed
+from aninfonce.estimator.describing import describe
+from aninfonce.estimator.embedding import embed_rows
+from aninfonce.estimator.fitting import train
+from aninfonce.metrics import linear_r2
+
+if TYPE_CHECKING:
+    from aninfonce.estimator.contrastive_ica import ContrastiveICA
+    from aninfonce.estimator.pairs import Pairs
+
+Floats = npt.NDArray[np.float64]
+
+# Rows that runs are compared on, at most.
+_ROWS = 8192
+_SMALLEST = 1e-9
+
+
+def refit(
+    estimator: ContrastiveICA, kinds: Sequence[Pairs], parameters: Mapping[str, Any], seed: int
+) -> None:
+    """Train again from other seeds and widen the intervals of an estimator by what the runs differ in.
+
+    An interval of one run says what its pairs tell about its embedding. Another run ends in another
+    embedding, and its Λ̂ differs by more than that.
+
+    Args:
+        estimator: fitted; its intervals are widened, and `refit_agreement_` is set.
+        kinds: all pairs, as they were given to it.
+        parameters: of the estimator, `checked`.
+        seed: of the first run.
+
+    """
+    columns = len(estimator.concentration_)
+    parameters = {**parameters, "n_components": columns, "space": estimator.config_.space}
+    rows = kinds[0].some(_ROWS, derive_seed(seed, "refits")).x
+    own = embed_rows(estimator.encoder_, rows).double().cpu()
+    found, agreement = [estimator.concentrations_], []
+    for number in range(parameters["refits"]):
+        other_seed = derive_seed(seed, "refit", number) % 2**31
+        run = train(kinds, parameters, other_seed, device=estimator.device, verbose=estimator.verbose)
+        encoder, loss = run.fitted.encoder, run.fitted.loss
+        flat = estimator.space_ in ("flat", "box")
+        looked_at = run.kinds if run.held_out is None else run.held_out
+        values = describe(encoder, loss, looked_at, run.kinds[0], other_seed, flat=flat, sort=True).values
+        other = embed_rows(encoder, rows).double().cpu()
+        found.append(values[:, matched_columns(own.numpy(), other.numpy())])
+        agreement.append(0.5 * (linear_r2(own, other).mean + linear_r2(other, own).mean))
+    estimator.concentrations_interval_ = widened(
+        estimator.concentrations_, estimator.concentrations_interval_, np.stack(found)
+    )
+    estimator.refit_agreement_ = np.array(agreement)
+
+
+def matched_columns(own: Floats, other: Floats) -> npt.NDArray[np.intp]:
+    """Find for each column of one embedding the column of another that correlates most with it, (d,)."""
+    d = own.shape[1]
+    correlation = np.nan_to_num(np.abs(np.corrcoef(own.T, other.T)[:d, d:]))
+    matched: npt.NDArray[np.intp] = linear_sum_assignment(-correlation)[1]
+    return matched
+
+
+def widened(values: Floats, interval: Floats, runs: Floats) -> Floats:
+    """Add the spread between runs to intervals, on a logarithmic scale.
+
+    Example:
+        >>> runs = np.array([[4.0], [5.0], [3.2]])
+        >>> widened(np.array([4.0]), np.array([[3.6, 4.4]]), runs).round(1).tolist()
+        [[1.5, 10.5]]
+
+    Args:
+        values: (...) of the run that is kept.
+        interval: (..., 2) of what its pairs say.
+        runs: (R, ...) values of all runs, the kept one among them.
+
+    Returns:
+        (..., 2): where one more run would lie, with 95 % probability.
+
+    """
+    logs = np.log(np.maximum(runs, _SMALLEST))
+    count = len(runs)
+    between = student.ppf(0.975, count - 1) * logs.std(axis=0, ddof=1) * np.sqrt(1 + 1 / count)
+    centre = np.log(np.maximum(values, _SMALLEST))
+    ends = np.log(np.maximum(interval, _SMALLEST))
+    low = centre - np.hypot(centre - ends[..., 0], between)
+    high = centre + np.hypot(ends[..., 1] - centre, between)
+    wider: Floats = np.exp(np.stack([low, high], axis=-1))
+    # What was not told from 0 is not now.
+    wider[..., 0] = np.where(interval[..., 0] <= 0, 0.0, wider[..., 0])
+    return wider
