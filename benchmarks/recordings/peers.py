@@ -47,15 +47,16 @@ class Found:
 Method = Callable[[Array, Array | None, int, int], Found]
 
 
-def ours(x: Any, x_pos: Array | None, dim: int, seed: int, **settings: Any) -> Found:
+def ours(x: Any, x_pos: Array | None, dim: int, seed: int, groups: Any = None, **settings: Any) -> Found:
     """`ContrastiveICA` with its defaults, and what a world asks for.
 
     Args:
-        x: rows (N, D), or a list of sessions.
+        x: rows (N, D).
         x_pos: positives; None for a recording.
         dim: number of components.
         seed: `random_state`.
-        settings: of the constructor.
+        groups: (N,) labels of the recordings in x.
+        settings: of the constructor, or else of `fit`.
 
     Returns:
         The fitted map, Λ̂, the space and steps.
@@ -64,9 +65,15 @@ def ours(x: Any, x_pos: Array | None, dim: int, seed: int, **settings: Any) -> F
     from aninfonce import ContrastiveICA
 
     settings = {"space": "auto", **settings}
-    model = ContrastiveICA(n_components=dim, random_state=seed, **settings)
-    model.fit(x, **({} if x_pos is None else {"X_pos": x_pos}))
+    constructor = ContrastiveICA().get_params()
+    # What the constructor does not know, `fit` may: the lag was its argument first.
+    given = {"X_pos": x_pos, "groups": groups} | {k: v for k, v in settings.items() if k not in constructor}
+    own = {name: value for name, value in settings.items() if name in constructor}
+    model = ContrastiveICA(n_components=dim, random_state=seed, **own)
+    model.fit(x, **{name: value for name, value in given.items() if value is not None})
     facts = {"space": str(model.space_), "steps": int(model.n_iter_)}
+    if model.lag_ is not None:
+        facts["lag"] = np.asarray(model.lag_).tolist()
     return Found(model.transform, np.asarray(model.concentration_), facts)
 
 

@@ -83,3 +83,35 @@ def recovered(rows: Sequence[Row]) -> str:
         head = ("method", "seeds", "R²", "mean corr.", "Λ̂ error", "CPU s", "space")
         parts.append(f"\n### `{world}`: {TITLES[world]}\n\n{markdown_table(head, lines)}")
     return "".join(parts)
+
+
+RATS_LEGEND = (
+    "R² of x and of y on held-out blocks of time, read from the embedding by ridge regression (*linear*) and"
+    " by ten nearest neighbours: median over seeds and, in brackets, the worst. All methods but *one frame*"
+    " and *window* see counts summed over nine frames. *All cells* is no embedding."
+)
+
+
+def rats(rows: Sequence[Row]) -> str:
+    """Render all sessions and methods that have rows, a table a session."""
+    from benchmarks.recordings.rats import METHODS as RAT_METHODS
+    from benchmarks.recordings.sessions import CASES
+
+    parts = [f"{RATS_LEGEND}\n"]
+    scores = ("linear_x", "linear_y", "neighbours_x", "neighbours_y")
+    for case, (arena, *numbers) in CASES.items():
+        own = [row for row in rows if row["world"] == case]
+        if not own:
+            continue
+        names = (*scores, "linear_heading", "neighbours_heading") if numbers[2] else scores
+        lines = []
+        for method in RAT_METHODS:
+            found = [row for row in own if row["method"] == method]
+            if found:
+                shown = [spread(found, name, "{:.2f}", min) for name in names]
+                lines.append([method, str(len(found)), *shown, spread(found, "cpu_seconds", "{:.1f}", None)])
+        kinds = ("grid", "place", "head-direction")
+        who = ", ".join(f"{n} {kind} cells" for n, kind in zip(numbers, kinds, strict=True) if n)
+        head = ("method", "seeds", *(name.replace("_", " ") for name in names), "CPU s")
+        parts.append(f"\n### {arena.title()}: {who}\n\n{markdown_table(head, lines)}")
+    return "".join(parts)

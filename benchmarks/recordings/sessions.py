@@ -1,0 +1,154 @@
+"""Real paths of rats with simulated cells that fire along them: spike counts whose cause is known.
+
+`ratinabox` brings the paths of Sargolini et al. (2006, an arena of 1 m × 1 m, 600 s) and Tanni et al. (2022,
+3.5 m × 2.5 m, 7323 s), and the grid and place cells. Cells and spikes are drawn from the seed alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.ndimage import uniform_filter1d
+
+from benchmarks.recordings.worlds import generator
+
+Array = npt.NDArray[np.floating]
+
+_PEAK_HZ = 20.0
+_BLOCK_SECONDS = 30.0
+# Every fifth block of time is only for scoring.
+_EVERY = 5
+
+ARENAS = {"sargolini": (1.0, 1.0, 0.05), "tanni": (3.5, 2.5, 0.1)}
+# Arena, and how many grid, place and head-direction cells there are.
+CASES: dict[str, tuple[str, int, int, int]] = {
+    "sargolini-grid": ("sargolini", 120, 0, 0),
+    "sargolini-place": ("sargolini", 0, 120, 0),
+    "sargolini-mixed": ("sargolini", 60, 30, 30),
+    "tanni-grid": ("tanni", 120, 0, 0),
+    "tanni-grid-place": ("tanni", 90, 30, 0),
+}
+
+
+@dataclass(frozen=True)
+class Session:
+    """A recording of spikes and what the rat did.
+
+    Attributes:
+        counts: spikes of each cell in each frame (T, cells), float32.
+        position: metres (T, 2).
+        heading: direction of movement, radians (T,).
+        frame: seconds.
+        block: number of the stretch of time a frame is in (T,); neighbours in training have one number.
+        held_out: whether a frame is only for scoring (T,).
+
+    """
+
+    counts: Array
+    position: Array
+    heading: Array
+    frame: float
+    block: npt.NDArray[np.intp]
+    held_out: npt.NDArray[np.bool_]
+
+    def summed(self, frames: int = 9) -> Array:
+        """Sum counts over frames around each; never across the border between training and scoring."""
+        parts = [
+            uniform_filter1d(self.counts[self.block == number], frames, axis=0, mode="nearest") * frames
+            for number in np.unique(self.block)
+        ]
+        return np.concatenate(parts)
+
+
+@lru_cache(maxsize=1)
+def session(case: str, seed: int) -> Session:
+    """Let simulated cells fire along a real path.
+
+    Args:
+        case: one of `CASES`.
+        seed: of the cells and the spikes.
+
+    Returns:
+        The session, a whole one.
+
+    """
+    if case not in CASES:
+        raise ValueError(f"`case` must be one of {', '.join(CASES)}, got {case!r}")
+    arena, grids, places, heads = CASES[case]
+    frame = ARENAS[arena][2]
+    position, heading = path(arena)
+    rng = generator(seed, case, "cells")
+    rates = [np.empty((0, len(position)))]
+    if grids:
+        rates.append(_grid_cells(arena, grids, rng).get_state(evaluate_at=None, pos=position))
+    if places:
+        rates.append(_place_cells(arena, places, rng).get_state(evaluate_at=None, pos=position))
+    if heads:
+        # Wide bumps around a preferred direction.
+        preferred = rng.uniform(0, 2 * np.pi, (heads, 1))
+        rates.append(np.exp(2 * (np.cos(heading - preferred) - 1)))
+    expected = np.concatenate(rates).T * _PEAK_HZ * frame
+    counts = generator(seed, case, "spikes").poisson(expected).astype(np.float32)
+    block, held_out = blocks(len(position), frame)
+    return Session(counts, position, heading, frame, block, held_out)
+
+
+def blocks(rows: int, frame: float) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+    """Cut time into blocks, every fifth for scoring; those that follow each other in training are one."""
+    number = (np.arange(rows) * frame // _BLOCK_SECONDS).astype(np.intp)
+    held_out = number % _EVERY == _EVERY - 1
+    changes = np.diff(held_out.astype(np.intp), prepend=int(held_out[0])) != 0
+    return np.cumsum(changes), held_out
+
+
+@lru_cache(maxsize=2)
+def path(arena: str) -> tuple[Array, Array]:
+    """Position (T, 2) and direction of movement (T,) of a real rat, one row a frame."""
+    import ratinabox
+
+    width, height, frame = ARENAS[arena]
+    with np.load(Path(ratinabox.__file__).parent / "data" / f"{arena}.npz") as stored:
+        times, places = stored["t"], stored["pos"]
+    frames = np.arange(times[0], times[-1], frame)
+    position = np.stack([np.interp(frames, times, places[:, axis]) for axis in range(2)], axis=1)
+    velocity = np.gradient(uniform_filter1d(position, 5, axis=0), axis=0)
+    # The tracker of the larger arena sees a few frames just outside the walls.
+    inside = np.clip(position, 1e-6, np.array([width, height]) - 1e-6)
+    return inside, np.arctan2(velocity[:, 1], velocity[:, 0])
+
+
+def _agent(arena: str) -> Any:
+    import ratinabox
+
+    ratinabox.verbose = False
+    from ratinabox.Agent import Agent
+    from ratinabox.Environment import Environment
+
+    width, height, _ = ARENAS[arena]
+    return Agent(Environment(params={"scale": height, "aspect": width / height}))
+
+
+def _grid_cells(arena: str, n: int, rng: np.random.Generator) -> Any:
+    """Three modules of spacings .3, .5 and .8 m; all that ratinabox would draw globally is given to it."""
+    from ratinabox.Neurons import GridCells
+
+    module = np.arange(n) % 3
+    spacing, turn = np.array([0.3, 0.5, 0.8])[module], np.array([0.0, 0.1, 0.2])[module]
+    phases = rng.uniform(0, 2 * np.pi, (n, 2))
+    parameters = {"n": n, "gridscale": spacing, "orientation": turn, "phase_offset": phases}
+    return GridCells(_agent(arena), params=parameters)
+
+
+def _place_cells(arena: str, n: int, rng: np.random.Generator) -> Any:
+    """Gaussian fields anywhere in the arena, as wide as a sixth of its shorter side."""
+    from ratinabox.Neurons import PlaceCells
+
+    width, height, _ = ARENAS[arena]
+    centres = rng.uniform(0, 1, (n, 2)) * [width, height]
+    parameters = {"place_cell_centres": centres, "widths": height / 6, "wall_geometry": "euclidean"}
+    return PlaceCells(_agent(arena), params=parameters)
