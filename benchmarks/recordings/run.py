@@ -77,10 +77,11 @@ def run_cell(world_name: str, method: str, seed: int) -> Row:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Rows that are there; none if there is no file."""
+    """Rows that are there; none if there is no file. A last line without its end was cut short: no row."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    *lines, _ = path.read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line.strip()]
 
 
 def missing(wanted: Sequence[Cell], rows: Sequence[Row]) -> list[Cell]:

@@ -115,3 +115,44 @@ def rats(rows: Sequence[Row]) -> str:
         head = ("method", "seeds", *(name.replace("_", " ") for name in names), "CPU s")
         parts.append(f"\n### {arena.title()}: {who}\n\n{markdown_table(head, lines)}")
     return "".join(parts)
+
+
+def tuning(rows: Sequence[Row]) -> str:
+    """Render the grids that the settings of the trained peers were chosen from."""
+    return markdown_table(
+        ("method", "settings", "R²", "mean corr.", "CPU s"),
+        (
+            [
+                row["method"],
+                ", ".join(f"{name} {value}" for name, value in row["settings"].items()),
+                f"{row['r2']:.3f}",
+                f"{row['mcc']:.3f}",
+                f"{row['cpu_seconds']:.0f}",
+            ]
+            for row in rows
+        ),
+    )
+
+
+def page(rows: Sequence[Row], rat_rows: Sequence[Row], tuning_rows: Sequence[Row]) -> str:
+    """Render the page of results: worlds, rats, and how the peers were tuned."""
+    parts = ["# Recordings, pairs and rats: ours beside other methods\n"]
+    if rows:
+        parts.append(
+            "\n## Worlds whose factors are known\n\n"
+            "`python -m benchmarks.recordings` adds what is missing.\n\n"
+        )
+        parts.append(recovered(rows))
+    if rat_rows:
+        parts.append(
+            "\n## Where is the rat?\n\nReal paths, simulated cells with Poisson spikes;"
+            " `python -m benchmarks.recordings.rats` adds what is missing.\n\n"
+        )
+        parts.append(rats(rat_rows))
+    if tuning_rows:
+        parts.append(
+            "\n## How the trained peers were tuned\n\nOn seed 1000 of `ar5`, which no row above has,"
+            " by R² with the truth: the best of each grid is used. `python -m benchmarks.recordings.tuning`.\n\n"
+        )
+        parts.append(tuning(tuning_rows))
+    return "".join(parts)

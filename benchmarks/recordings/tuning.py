@@ -25,6 +25,11 @@ GRIDS: dict[str, tuple[Method, list[dict[str, Any]]]] = {
             for distance, offset, mode in itertools.product(
                 ("cosine", "euclidean"), (1, 10), ("constant", "auto")
             )
+        ]
+        # A wider network than its default of 32 units, for the better half of the above.
+        + [
+            {"distance": distance, "time_offsets": 10, "temperature_mode": "auto", "num_hidden_units": 128}
+            for distance in ("cosine", "euclidean")
         ],
     ),
     "SlowVAE": (
