@@ -20,8 +20,8 @@ Array = npt.NDArray[np.floating]
 
 # Iterations that take about as long as ours on world `ar5`.
 CEBRA_SETTINGS: dict[str, Any] = {
-    "distance": "cosine",
-    "time_offsets": 1,
+    "distance": "euclidean",
+    "time_offsets": 10,
     "temperature_mode": "auto",
     "max_iterations": 5000,
 }

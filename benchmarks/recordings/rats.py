@@ -109,7 +109,7 @@ METHODS: dict[str, Callable[[Session, int], tuple[Found, Array]]] = {
     "PCA, 4 columns": _pca(4),
     "UMAP, 2 columns": _umap(2),
     "CEBRA-Time, 2 columns": _cebra(2, distance="euclidean"),
-    "CEBRA-Time, 3 columns": _cebra(2),
+    "CEBRA-Time, 3 columns": _cebra(2, distance="cosine"),
 }
 
 

@@ -85,9 +85,9 @@ def session(case: str, seed: int) -> Session:
     rng = generator(seed, case, "cells")
     rates = [np.empty((0, len(position)))]
     if grids:
-        rates.append(_grid_cells(arena, grids, rng).get_state(evaluate_at=None, pos=position))
+        rates.append(_rates(_grid_cells(arena, grids, rng), position))
     if places:
-        rates.append(_place_cells(arena, places, rng).get_state(evaluate_at=None, pos=position))
+        rates.append(_rates(_place_cells(arena, places, rng), position))
     if heads:
         # Wide bumps around a preferred direction.
         preferred = rng.uniform(0, 2 * np.pi, (heads, 1))
@@ -120,6 +120,12 @@ def path(arena: str) -> tuple[Array, Array]:
     # The tracker of the larger arena sees a few frames just outside the walls.
     inside = np.clip(position, 1e-6, np.array([width, height]) - 1e-6)
     return inside, np.arctan2(velocity[:, 1], velocity[:, 0])
+
+
+def _rates(neurons: Any, position: Array) -> Array:
+    """Give firing rates (cells, T), a piece at a time: ratinabox holds a dozen copies of what it is asked."""
+    pieces = np.array_split(position, -(-len(position) // 5000))
+    return np.concatenate([neurons.get_state(evaluate_at=None, pos=piece) for piece in pieces], axis=1)
 
 
 def _agent(arena: str) -> Any:

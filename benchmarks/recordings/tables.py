@@ -152,7 +152,8 @@ def page(rows: Sequence[Row], rat_rows: Sequence[Row], tuning_rows: Sequence[Row
     if tuning_rows:
         parts.append(
             "\n## How the trained peers were tuned\n\nOn seed 1000 of `ar5`, which no row above has,"
-            " by R² with the truth: the best of each grid is used. `python -m benchmarks.recordings.tuning`.\n\n"
+            " by R² with the truth: the best of each grid is used. "
+            "`python -m benchmarks.recordings.tuning`.\n\n"
         )
         parts.append(tuning(tuning_rows))
     return "".join(parts)

@@ -36,7 +36,7 @@ GRIDS: dict[str, tuple[Method, list[dict[str, Any]]]] = {
         slow_vae_peer,
         [
             {"gamma": gamma, "deviation": deviation}
-            for gamma, deviation in itertools.product((1.0, 10.0), (0.03, 0.1, 0.3))
+            for gamma, deviation in itertools.product((1.0, 10.0), (0.03, 0.1, 0.3, 1.0))
         ],
     ),
 }
