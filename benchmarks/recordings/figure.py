@@ -91,7 +91,7 @@ def draw(numbers: Path = NUMBERS, picture: Path = PICTURE) -> None:
 
 
 def _title(name: str, scores: Any) -> str:
-    return f"{name}: R² {scores[0]:.2f} / {scores[1]:.2f}"
+    return f"{name}: R² {scores[0]:.2f} / {scores[1]:.2f}".replace("-", "−")
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ CEBRA_SETTINGS: dict[str, Any] = {
     "temperature_mode": "auto",
     "max_iterations": 5000,
 }
-SLOW_VAE_SETTINGS: dict[str, Any] = {"gamma": 10.0, "deviation": 0.1}
+SLOW_VAE_SETTINGS: dict[str, Any] = {"gamma": 1.0, "deviation": 0.3}
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def ours(x: Any, x_pos: Array | None, dim: int, seed: int, groups: Any = None, *
         settings: of the constructor, or else of `fit`.
 
     Returns:
-        The fitted map, Λ̂, the space and steps.
+        The fitted map, Λ̂, the space, steps and bits on held-out pairs.
 
     """
     from aninfonce import ContrastiveICA
@@ -71,7 +71,9 @@ def ours(x: Any, x_pos: Array | None, dim: int, seed: int, groups: Any = None, *
     own = {name: value for name, value in settings.items() if name in constructor}
     model = ContrastiveICA(n_components=dim, random_state=seed, **own)
     model.fit(x, **{name: value for name, value in given.items() if value is not None})
-    facts = {"space": str(model.space_), "steps": int(model.n_iter_)}
+    facts: dict[str, Any] = {"space": str(model.space_), "steps": int(model.n_iter_)}
+    if len(model.held_out_curve_):
+        facts["bits"] = round(float(np.max(model.held_out_curve_)), 4)
     if model.lag_ is not None:
         facts["lag"] = np.asarray(model.lag_).tolist()
     return Found(model.transform, np.asarray(model.concentration_), facts)

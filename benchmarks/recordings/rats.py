@@ -56,6 +56,20 @@ def _window(data: Session, seed: int) -> tuple[Found, Array]:
     return found, data.counts
 
 
+def _best_of(starts: int, dim: int) -> Any:
+    """Ours from several starts; the one that tells held-out pairs apart best is kept, by no label.
+
+    From some starts the sheet of positions stays folded in two columns, and that costs bits.
+    """
+
+    def fit(data: Session, seed: int) -> tuple[Found, Array]:
+        x, lag = data.summed(), _rows(1.0, data.frame)
+        found = [_ours(x, data, dim, seed + start, lag=lag) for start in range(starts)]
+        return max(found, key=lambda one: one.facts["bits"] if one.facts else 0.0), x
+
+    return fit
+
+
 def _raw(frames: int) -> Any:
     """No embedding: all cells."""
 
@@ -98,6 +112,7 @@ def _umap(dim: int) -> Any:
 
 METHODS: dict[str, Callable[[Session, int], tuple[Found, Array]]] = {
     "ours, 2 columns": _summed("two", 2),
+    "ours, best of five": _best_of(5, 2),
     "ours, 3 columns": _summed("three", 3),
     "ours, 4 columns": _summed("four", 4),
     "ours, lag auto": _summed("auto", 2, "auto"),
@@ -180,7 +195,7 @@ def run_rat(case: str, method: str, seed: int) -> Row:
         "seconds": round(wall, 2),
         **(found.facts or {}),
     }
-    if CASES[case][3]:
+    if CASES[case].head:
         # A direction is a point on a circle: the mean of its two coordinates.
         direction = np.stack([np.cos(data.heading), np.sin(data.heading)], axis=1)
         circle = readouts(z, direction, data.held_out)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,13 +25,30 @@ _BLOCK_SECONDS = 30.0
 _EVERY = 5
 
 ARENAS = {"sargolini": (1.0, 1.0, 0.05), "tanni": (3.5, 2.5, 0.1)}
-# Arena, and how many grid, place and head-direction cells there are.
-CASES: dict[str, tuple[str, int, int, int]] = {
-    "sargolini-grid": ("sargolini", 120, 0, 0),
-    "sargolini-place": ("sargolini", 0, 120, 0),
-    "sargolini-mixed": ("sargolini", 60, 30, 30),
-    "tanni-grid": ("tanni", 120, 0, 0),
-    "tanni-grid-place": ("tanni", 90, 30, 0),
+# Spacings in metres: ratinabox's own, and the mean spacings of the four modules that Stensola et al. (2012,
+# "The entorhinal grid map is discretized") found in rats. The widest decides over how much of an arena
+# cells repeat: in 1 m, three modules up to .8 m wrap around and four up to .98 m hardly do.
+THREE, FOUR = (0.3, 0.5, 0.8), (0.388, 0.484, 0.65, 0.984)
+
+
+class Case(NamedTuple):
+    """An arena, how many cells of each kind there are, and the spacings of the grid cells' modules."""
+
+    arena: str
+    grid: int
+    place: int = 0
+    head: int = 0
+    modules: tuple[float, ...] = THREE
+
+
+CASES = {
+    "sargolini-grid": Case("sargolini", 120),
+    "sargolini-grid-4-modules": Case("sargolini", 120, modules=FOUR),
+    "sargolini-place": Case("sargolini", 0, 120),
+    "sargolini-mixed": Case("sargolini", 60, 30, 30),
+    "tanni-grid": Case("tanni", 120),
+    "tanni-grid-4-modules": Case("tanni", 120, modules=FOUR),
+    "tanni-grid-place": Case("tanni", 90, 30),
 }
 
 
@@ -79,13 +96,13 @@ def session(case: str, seed: int) -> Session:
     """
     if case not in CASES:
         raise ValueError(f"`case` must be one of {', '.join(CASES)}, got {case!r}")
-    arena, grids, places, heads = CASES[case]
+    arena, grids, places, heads, modules = CASES[case]
     frame = ARENAS[arena][2]
     position, heading = path(arena)
     rng = generator(seed, case, "cells")
     rates = [np.empty((0, len(position)))]
     if grids:
-        rates.append(_rates(_grid_cells(arena, grids, rng), position))
+        rates.append(_rates(_grid_cells(arena, grids, modules, rng), position))
     if places:
         rates.append(_rates(_place_cells(arena, places, rng), position))
     if heads:
@@ -139,12 +156,13 @@ def _agent(arena: str) -> Any:
     return Agent(Environment(params={"scale": height, "aspect": width / height}))
 
 
-def _grid_cells(arena: str, n: int, rng: np.random.Generator) -> Any:
-    """Three modules of spacings .3, .5 and .8 m; all that ratinabox would draw globally is given to it."""
+def _grid_cells(arena: str, n: int, modules: tuple[float, ...], rng: np.random.Generator) -> Any:
+    """Cells of each module in turn; all that ratinabox would draw globally is given to it."""
     from ratinabox.Neurons import GridCells
 
-    module = np.arange(n) % 3
-    spacing, turn = np.array([0.3, 0.5, 0.8])[module], np.array([0.0, 0.1, 0.2])[module]
+    module = np.arange(n) % len(modules)
+    # A module is turned by .1 radians against the one before, as in ratinabox's own.
+    spacing, turn = np.array(modules)[module], 0.1 * module
     phases = rng.uniform(0, 2 * np.pi, (n, 2))
     parameters = {"n": n, "gridscale": spacing, "orientation": turn, "phase_offset": phases}
     return GridCells(_agent(arena), params=parameters)

@@ -99,7 +99,7 @@ def rats(rows: Sequence[Row]) -> str:
 
     parts = [f"{RATS_LEGEND}\n"]
     scores = ("linear_x", "linear_y", "neighbours_x", "neighbours_y")
-    for case, (arena, *numbers) in CASES.items():
+    for case, (arena, *numbers, modules) in CASES.items():
         own = [row for row in rows if row["world"] == case]
         if not own:
             continue
@@ -112,6 +112,8 @@ def rats(rows: Sequence[Row]) -> str:
                 lines.append([method, str(len(found)), *shown, spread(found, "cpu_seconds", "{:.1f}", None)])
         kinds = ("grid", "place", "head-direction")
         who = ", ".join(f"{n} {kind} cells" for n, kind in zip(numbers, kinds, strict=True) if n)
+        if numbers[0]:
+            who += f" (grid spacings {', '.join(f'{spacing:g}' for spacing in modules)} m)"
         head = ("method", "seeds", *(name.replace("_", " ") for name in names), "CPU s")
         parts.append(f"\n### {arena.title()}: {who}\n\n{markdown_table(head, lines)}")
     return "".join(parts)
