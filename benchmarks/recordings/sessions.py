@@ -25,9 +25,10 @@ _BLOCK_SECONDS = 30.0
 _EVERY = 5
 
 ARENAS = {"sargolini": (1.0, 1.0, 0.05), "tanni": (3.5, 2.5, 0.1)}
-# Spacings in metres: ratinabox's own, and the mean spacings of the four modules that Stensola et al. (2012,
-# "The entorhinal grid map is discretized") found in rats. The widest decides over how much of an arena
-# cells repeat: in 1 m, three modules up to .8 m wrap around and four up to .98 m hardly do.
+# Spacings in metres: ratinabox's own, and four modules of about the spacings reported for rats (Stensola et
+# al., 2012; the figures were not checked against the paper). Four were added after three were seen to fail.
+# The widest decides over how much of an arena cells repeat: in 1 m, three modules up to .8 m wrap around and
+# four up to .98 m hardly do.
 THREE, FOUR = (0.3, 0.5, 0.8), (0.388, 0.484, 0.65, 0.984)
 
 
