@@ -1,0 +1,217 @@
+"""Where is the rat? Position read from embeddings of noisy spike counts, on blocks of time nothing saw.
+
+python -m benchmarks.recordings.rats [--worlds ...] [--methods ...] [--seeds 5] [--dry-run] [--show]
+
+Needs `ratinabox` (and `umap-learn` for UMAP): `pip install "aninfonce[bench]"`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.recordings.peers import Found, cebra_time, ours, pca
+from benchmarks.recordings.run import Row, carry_out, cells, parser, read_rows
+from benchmarks.recordings.sessions import CASES, Session, session
+
+RESULTS = Path(__file__).parents[1] / "results" / "recordings-rats.jsonl"
+Array = npt.NDArray[np.floating]
+
+# Rows to learn neighbours and UMAP from, and to score on, at most: Tanni's 73 000 frames would take hours.
+_MOST = 12_000
+
+
+def _summed(name: str, dim: int, seconds: float | Sequence[float] | str = 1.0, **settings: Any) -> Any:
+    """Ours on counts summed over nine frames; many noisy channels are scaled, not whitened."""
+
+    def fit(data: Session, seed: int) -> tuple[Found, Array]:
+        x, lag = data.summed(), _rows(seconds, data.frame)
+        return _ours(x, data, dim, seed, lag=lag, **settings), x
+
+    fit.__name__ = name
+    return fit
+
+
+def _ours(x: Array, data: Session, dim: int, seed: int, **settings: Any) -> Found:
+    train = ~data.held_out
+    shared = {"whiten": "scale", "input_dropout": 0.3, "groups": data.block[train]}
+    return ours(x[train], None, dim, seed, **{**shared, **settings})
+
+
+def _rows(seconds: float | Sequence[float] | str, frame: float) -> Any:
+    if isinstance(seconds, str):
+        return seconds
+    return round(seconds / frame) if isinstance(seconds, float) else [round(s / frame) for s in seconds]
+
+
+def _window(data: Session, seed: int) -> tuple[Found, Array]:
+    """Ours on single frames, with a window of nine of them as the encoder's input."""
+    found = _ours(data.counts, data, 2, seed, lag=_rows(1.0, data.frame), window=9)
+    return found, data.counts
+
+
+def _best_of(starts: int, dim: int) -> Any:
+    """Ours from several starts; the one that tells held-out pairs apart best is kept, by no label.
+
+    From some starts the sheet of positions stays folded in two columns, and that costs bits.
+    """
+
+    def fit(data: Session, seed: int) -> tuple[Found, Array]:
+        x, lag = data.summed(), _rows(1.0, data.frame)
+        found = [_ours(x, data, dim, seed + start, lag=lag) for start in range(starts)]
+        return max(found, key=lambda one: one.facts["bits"] if one.facts else 0.0), x
+
+    return fit
+
+
+def _raw(frames: int) -> Any:
+    """No embedding: all cells."""
+
+    def fit(data: Session, seed: int) -> tuple[Found, Array]:
+        return Found(lambda rows: rows), data.summed(frames) if frames > 1 else data.counts
+
+    return fit
+
+
+def _pca(dim: int) -> Any:
+    def fit(data: Session, seed: int) -> tuple[Found, Array]:
+        x = data.summed()
+        return pca(x[~data.held_out], None, dim, seed), x
+
+    return fit
+
+
+def _cebra(dim: int, **settings: Any) -> Any:
+    """CEBRA-Time on the same sums; it has no groups, so that a few pairs cross a border between blocks."""
+
+    def fit(data: Session, seed: int) -> tuple[Found, Array]:
+        x, offset = data.summed(), _rows(1.0, data.frame)
+        scaled = x / np.maximum(x[~data.held_out].std(axis=0), 1e-6)
+        return cebra_time(scaled[~data.held_out], None, dim, seed, time_offsets=offset, **settings), scaled
+
+    return fit
+
+
+def _umap(dim: int) -> Any:
+    def fit(data: Session, seed: int) -> tuple[Found, Array]:
+        from umap import UMAP
+
+        x = data.summed()
+        train = every(x[~data.held_out], _MOST)
+        model = UMAP(n_components=dim, random_state=seed % 2**32, n_jobs=1).fit(train)
+        return Found(model.transform), x
+
+    return fit
+
+
+METHODS: dict[str, Callable[[Session, int], tuple[Found, Array]]] = {
+    "ours, 2 columns": _summed("two", 2),
+    "ours, best of five": _best_of(5, 2),
+    "ours, 3 columns": _summed("three", 3),
+    "ours, 4 columns": _summed("four", 4),
+    "ours, lag auto": _summed("auto", 2, "auto"),
+    "ours, three lags": _summed("lags", 2, (0.5, 1.0, 2.0)),
+    "ours, window": _window,
+    "all cells": _raw(9),
+    "all cells, one frame": _raw(1),
+    "PCA, 2 columns": _pca(2),
+    "PCA, 4 columns": _pca(4),
+    "UMAP, 2 columns": _umap(2),
+    "CEBRA-Time, 2 columns": _cebra(2, distance="euclidean"),
+    "CEBRA-Time, 3 columns": _cebra(2, distance="cosine"),
+}
+
+
+def every(rows: Array, most: int) -> Array:
+    """Take evenly spaced rows, about `most` at most."""
+    return rows[:: max(1, -(-len(rows) // most))]
+
+
+def readouts(z: Array, truth: Array, held_out: npt.NDArray[np.bool_]) -> dict[str, list[float]]:
+    """Read columns of the truth from an embedding, learned on training blocks, scored on the others.
+
+    Args:
+        z: embedding (T, k).
+        truth: (T, m).
+        held_out: rows to score on.
+
+    Returns:
+        R² of each column by ridge regression ("linear") and by ten nearest neighbours ("neighbours").
+
+    """
+    from sklearn.linear_model import RidgeCV
+    from sklearn.metrics import r2_score
+    from sklearn.neighbors import KNeighborsRegressor
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler().fit(z[~held_out])
+    fitted, scored = (every(scaler.transform(z[part]), _MOST) for part in (~held_out, held_out))
+    known, asked = (every(truth[part], _MOST) for part in (~held_out, held_out))
+    answers = {
+        "linear": RidgeCV(np.logspace(-3, 4, 8)).fit(fitted, known).predict(scored),
+        "neighbours": KNeighborsRegressor(10).fit(fitted, known).predict(scored),
+    }
+    return {
+        name: [round(float(value), 4) for value in r2_score(asked, answer, multioutput="raw_values")]
+        for name, answer in answers.items()
+    }
+
+
+def embed(found: Found, x: Array, data: Session) -> Array:
+    """Embed block by block: a window of frames must not look across a border."""
+    return np.concatenate([found.transform(x[data.block == number]) for number in np.unique(data.block)])
+
+
+def run_rat(case: str, method: str, seed: int) -> Row:
+    """Fit one method on the training blocks of one session and read the position on the others."""
+    import torch
+
+    from aninfonce._seeds import derive_seed
+
+    torch.set_num_threads(1)
+    data = session(case, seed)
+    wall, cpu = time.perf_counter(), time.process_time()
+    found, x = METHODS[method](data, derive_seed(seed, "rats", method) % 2**31)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    z = embed(found, x, data)
+    read = readouts(z, data.position, data.held_out)
+    row: Row = {
+        "world": case,
+        "method": method,
+        "seed": seed,
+        **{
+            f"{name}_{axis}": value
+            for name, pair in read.items()
+            for axis, value in zip("xy", pair, strict=True)
+        },
+        "columns": int(z.shape[1]),
+        "cpu_seconds": round(cpu, 2),
+        "seconds": round(wall, 2),
+        **(found.facts or {}),
+    }
+    if CASES[case].head:
+        # A direction is a point on a circle: the mean of its two coordinates.
+        direction = np.stack([np.cos(data.heading), np.sin(data.heading)], axis=1)
+        circle = readouts(z, direction, data.held_out)
+        row |= {f"{name}_heading": round(float(np.mean(pair)), 4) for name, pair in circle.items()}
+    return row
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    from benchmarks.recordings.tables import rats
+
+    chosen = parser(list(CASES), list(METHODS), 5, RESULTS).parse_args(arguments)
+    if chosen.show:
+        print(rats(read_rows(chosen.results)))
+        return 0
+    return carry_out(chosen, cells(chosen.worlds, chosen.methods, chosen.seeds, lambda name: False), run_rat)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,161 @@
+"""Tables of the benchmark `recordings`, generated from its rows."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from benchmarks.recordings.peers import METHODS
+from benchmarks.recordings.worlds import WORLDS
+
+Row = dict[str, Any]
+
+TITLES = {
+    "ar5": "five AR(1) sources in 12 channels, 30 000 rows",
+    "ar5-laplace": "… Laplace innovations",
+    "ar5-uniform": "… uniform marginals",
+    "ar5-40-channels": "… 40 channels",
+    "ar5-noise": "… 5 % observation noise",
+    "ar10": "ten sources in 24 channels, 60 000 rows",
+    "shared": "four sources, two share φ and are Laplace",
+    "ar5-6000-rows": "five sources, 6000 rows",
+    "ar5-nearly-linear": "five sources, nearly linear mixing",
+    "pairs-gauss": "pairs, Gaussian factors",
+    "pairs-uniform": "pairs, uniform factors",
+    "pairs-mixture": "pairs, two humps each",
+    "pairs-student": "pairs, Student t factors (5 degrees)",
+    "sphere-5-25": "the papers' sphere, Λ = (5, 25)",
+    "sphere-linspace": "the papers' sphere, Λ from 5 to 25",
+}
+
+LEGEND = (
+    "R² of a linear readout and the mean correlation coefficient of each factor with a column of its own, on"
+    " the last fifth of the rows, which nothing saw: median over seeds and, in brackets, the worst. *Λ̂ error*"
+    " is the largest relative error of the sorted Λ̂, against φ/(1 − φ²) for AR(1) sources; no other method"
+    ' has a Λ̂. CPU seconds on one thread, median. *Space* counts what `space="auto"` decided.'
+)
+
+
+def markdown_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Markdown of a table."""
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in (head, ["---"] * len(head), *lines))
+
+
+def spread(rows: Sequence[Row], name: str, pattern: str, worst: Callable[[list[float]], float] | None) -> str:
+    """Median over seeds and the worst of them in brackets; a dash where no row has the column."""
+    values = [row[name] for row in rows if row.get(name) is not None]
+    if not values:
+        return "–"
+    median = pattern.format(statistics.median(values))
+    return median if worst is None else f"{median} ({pattern.format(worst(values))})"
+
+
+def counted(rows: Sequence[Row], name: str) -> str:
+    """How often each value of a column came, the most frequent first."""
+    values = [row[name] for row in rows if row.get(name) is not None]
+    found = sorted(set(values), key=lambda value: (-values.count(value), value))
+    return ", ".join(f"{value} {values.count(value)}" for value in found) or "–"
+
+
+def recovered(rows: Sequence[Row]) -> str:
+    """Render all worlds and methods that have rows, a table a world."""
+    parts = [f"{LEGEND}\n"]
+    for world in WORLDS:
+        own = [row for row in rows if row["world"] == world]
+        if not own:
+            continue
+        lines = []
+        for method in METHODS:
+            found = [row for row in own if row["method"] == method]
+            if found:
+                lines.append(
+                    [
+                        method,
+                        str(len(found)),
+                        spread(found, "r2", "{:.3f}", min),
+                        spread(found, "mcc", "{:.3f}", min),
+                        spread(found, "concentration_error", "{:.0%}", max),
+                        spread(found, "cpu_seconds", "{:.1f}", None),
+                        counted(found, "space"),
+                    ]
+                )
+        head = ("method", "seeds", "R²", "mean corr.", "Λ̂ error", "CPU s", "space")
+        parts.append(f"\n### `{world}`: {TITLES[world]}\n\n{markdown_table(head, lines)}")
+    return "".join(parts)
+
+
+RATS_LEGEND = (
+    "R² of x and of y on held-out blocks of time, read from the embedding by ridge regression (*linear*) and"
+    " by ten nearest neighbours: median over seeds and, in brackets, the worst. All methods but *one frame*"
+    " and *window* see counts summed over nine frames. *All cells* is no embedding."
+)
+
+
+def rats(rows: Sequence[Row]) -> str:
+    """Render all sessions and methods that have rows, a table a session."""
+    from benchmarks.recordings.rats import METHODS as RAT_METHODS
+    from benchmarks.recordings.sessions import CASES
+
+    parts = [f"{RATS_LEGEND}\n"]
+    scores = ("linear_x", "linear_y", "neighbours_x", "neighbours_y")
+    for case, (arena, *numbers, modules) in CASES.items():
+        own = [row for row in rows if row["world"] == case]
+        if not own:
+            continue
+        names = (*scores, "linear_heading", "neighbours_heading") if numbers[2] else scores
+        lines = []
+        for method in RAT_METHODS:
+            found = [row for row in own if row["method"] == method]
+            if found:
+                shown = [spread(found, name, "{:.2f}", min) for name in names]
+                lines.append([method, str(len(found)), *shown, spread(found, "cpu_seconds", "{:.1f}", None)])
+        kinds = ("grid", "place", "head-direction")
+        who = ", ".join(f"{n} {kind} cells" for n, kind in zip(numbers, kinds, strict=True) if n)
+        if numbers[0]:
+            who += f" (grid spacings {', '.join(f'{spacing:g}' for spacing in modules)} m)"
+        head = ("method", "seeds", *(name.replace("_", " ") for name in names), "CPU s")
+        parts.append(f"\n### {arena.title()}: {who}\n\n{markdown_table(head, lines)}")
+    return "".join(parts)
+
+
+def tuning(rows: Sequence[Row]) -> str:
+    """Render the grids that the settings of the trained peers were chosen from."""
+    return markdown_table(
+        ("method", "settings", "R²", "mean corr.", "CPU s"),
+        (
+            [
+                row["method"],
+                ", ".join(f"{name} {value}" for name, value in row["settings"].items()),
+                f"{row['r2']:.3f}",
+                f"{row['mcc']:.3f}",
+                f"{row['cpu_seconds']:.0f}",
+            ]
+            for row in rows
+        ),
+    )
+
+
+def page(rows: Sequence[Row], rat_rows: Sequence[Row], tuning_rows: Sequence[Row]) -> str:
+    """Render the page of results: worlds, rats, and how the peers were tuned."""
+    parts = ["# Recordings, pairs and rats: ours beside other methods\n"]
+    if rows:
+        parts.append(
+            "\n## Worlds whose factors are known\n\n"
+            "`python -m benchmarks.recordings` adds what is missing.\n\n"
+        )
+        parts.append(recovered(rows))
+    if rat_rows:
+        parts.append(
+            "\n## Where is the rat?\n\nReal paths, simulated cells with Poisson spikes;"
+            " `python -m benchmarks.recordings.rats` adds what is missing.\n\n"
+        )
+        parts.append(rats(rat_rows))
+    if tuning_rows:
+        parts.append(
+            "\n## How the trained peers were tuned\n\nOn seed 1000 of `ar5`, which no row above has,"
+            " by R² with the truth: the best of each grid is used. "
+            "`python -m benchmarks.recordings.tuning`.\n\n"
+        )
+        parts.append(tuning(tuning_rows))
+    return "".join(parts)
