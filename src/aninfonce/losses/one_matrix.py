@@ -55,7 +55,9 @@ def _in_one_operation(batch: Batch, similarity: Similarity, layout: Layout, prob
     assert similarity.form is not None
     assert weight is not None
     working = torch.promote_types(torch.promote_types(z0.dtype, z1.dtype), torch.float32)
-    scale, length = similarity.scale_of_columns(working), 1.0
+    learned = isinstance(temperature, Tensor)
+    logarithm = None if learned else similarity.log_of_squared_scale(working)
+    scale, length = similarity.scale_of_columns(working) if logarithm is None else logarithm, 1.0
     if scale is None:
         return None
     if isinstance(temperature, Tensor):
@@ -65,7 +67,7 @@ def _in_one_operation(batch: Batch, similarity: Similarity, layout: Layout, prob
     if not isinstance(scale, Tensor):
         length, scale = length * scale, None
     floor = shortest(z0.dtype, z1.dtype) if batch.normalize else None
-    return fused_loss(z0, z1, scale, Fused(layout, similarity.form, weight, length, floor, probes))
+    return fused_loss(z0, z1, scale, Fused(layout, similarity.form, weight, length, floor, probes, logarithm is not None))
 
 
 def _in_several(

@@ -52,7 +52,8 @@ class Probes:
 
     def hold(self) -> bool:
         """Whether all keep within their bounds."""
-        values = [value.detach() for value in self.values]
-        on_cpu = values[0].device.type == "cpu"
-        numbers = [v.item() for v in values] if on_cpu else torch.stack([v.float() for v in values]).tolist()
+        if self.values[0].device.type == "cpu":
+            numbers = [value.item() for value in self.values]
+        else:
+            numbers = torch.stack([value.detach().float() for value in self.values]).tolist()
         return all(low <= number <= high for number, (low, high) in zip(numbers, self.bounds, strict=True))
