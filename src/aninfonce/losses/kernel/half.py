@@ -150,8 +150,8 @@ class Half:
             entries = self.scratch.take(*shape)
         else:
             entries = buffer[: shape[0] * shape[1]].view(shape)
-        torch.addmm(bias[columns], query, key, out=entries)
-        entries.add_(bias[rows, None]).exp2_()
+        torch.add(bias[rows, None], bias[columns], out=entries)
+        torch.addmm(entries, query, key, out=entries).exp2_()
         if own and self.exclude_self:
             entries.diagonal().zero_()
         return entries

@@ -100,8 +100,8 @@ def _exponents(
     if columns is not rows:
         of_columns = vector_norm(columns, dim=1).square_()
         probes.no_cancellation(of_columns.amax(), unit * _LOG_2)
-    torch.addmm(of_columns, rows, columns.T, beta=-0.5 * unit, alpha=unit, out=entries)
-    return entries.sub_(of_rows.unsqueeze(1), alpha=0.5 * unit)
+    torch.add(of_rows.unsqueeze(1), of_columns, out=entries)
+    return torch.addmm(entries, rows, columns.T, beta=-0.5 * unit, alpha=unit, out=entries)
 
 
 def _within(
@@ -143,7 +143,7 @@ def _within(
     if first.shape[1] <= _FEW:
         torch.sub(torch.mm(first.T, entries).T, away, out=toward)
     else:
-        torch.mm(entries, first, out=toward).sub_(away)
+        torch.addmm(away, entries, first, beta=-1, out=toward)
     return Whole(value, gradient, weight * unit)
 
 
