@@ -67,7 +67,8 @@ def _in_one_operation(batch: Batch, similarity: Similarity, layout: Layout, prob
     if not isinstance(scale, Tensor):
         length, scale = length * scale, None
     floor = shortest(z0.dtype, z1.dtype) if batch.normalize else None
-    return fused_loss(z0, z1, scale, Fused(layout, similarity.form, weight, length, floor, probes, logarithm is not None))
+    fused = Fused(layout, similarity.form, weight, length, floor, probes, logarithm is not None)
+    return fused_loss(z0, z1, scale, fused)
 
 
 def _in_several(

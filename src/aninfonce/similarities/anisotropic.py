@@ -62,7 +62,7 @@ class Anisotropic(Similarity):
         return self._concentration(dtype).sqrt()
 
     def log_of_squared_scale(self, dtype: torch.dtype) -> Tensor | None:
-        """log Λ̂, (d,), which is the parameter itself."""
+        """Give log Λ̂, (d,), which is the parameter itself."""
         return self.raw.to(dtype) if self.positive_map == "exp" else None
 
     def extra_repr(self) -> str:

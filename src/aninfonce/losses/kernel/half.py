@@ -4,8 +4,8 @@ The entries are K_ij = 2^(a_i·a_j + t_i + t_j) = K_ji between points a, and the
 v_i = ∂(objective)/∂Z_i, the gradient with respect to a_i is Σ_j K_ij (v_i + v_j) a_j: one pass over half of
 the tiles for Z, one for the gradients. In products of the full size that is ½ + 1 if the half is kept between
 the passes, and ½ + ½ + 1 if it is computed again; a matrix computed whole takes three. With few features
-gradients are gathered feature-major, (k, P): a BLAS is several times slower the other way. With many it is not,
-and the way there and back would be lost.
+gradients are gathered feature-major, (k, P): a BLAS is several times slower the other way. With many it is
+not, and two transposed copies would be lost.
 """
 
 from __future__ import annotations
@@ -146,10 +146,8 @@ class Half:
     def _exponentials(self, rows: slice, columns: slice, own: int, buffer: Tensor | None) -> Tensor:
         query, key, bias = self.points[rows], self.points[columns].T, self.bias
         shape = query.shape[0], key.shape[1]
-        if buffer is None:
-            entries = self.scratch.take(*shape)
-        else:
-            entries = buffer[: shape[0] * shape[1]].view(shape)
+        flat = self.scratch.take(shape[0] * shape[1]) if buffer is None else buffer[: shape[0] * shape[1]]
+        entries = flat.view(shape)
         torch.add(bias[rows, None], bias[columns], out=entries)
         torch.addmm(entries, query, key, out=entries).exp2_()
         if own and self.exclude_self:

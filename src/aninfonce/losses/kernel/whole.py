@@ -1,8 +1,8 @@
 """InfoNCE of a small batch: the whole matrix of exponentials at once, in as few calls as there can be.
 
-Below some hundred pairs the calls cost more than the arithmetic, and half of the matrix would save little. That
-is why constants go into matrix products and into the slope of the loss, where they are free: a number times
-a small tensor is a call like any other.
+Below some hundred pairs the calls cost more than the arithmetic, and half of the matrix would save little.
+That is why constants go into matrix products and into the slope of the loss, where they are free: a number
+times a small tensor is a call like any other.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def _across(
 
 
 def _product(entries: Tensor, points: Tensor, out: Tensor) -> Tensor:
-    """entries @ points."""
+    """Multiply: entries @ points."""
     if points.shape[1] <= _FEW:
         return out.copy_(torch.mm(points.T, entries.T).T)
     return torch.mm(entries, points, out=out)
