@@ -128,7 +128,7 @@ def to_working(
 
 def full_precision(device: torch.device) -> AbstractContextManager[Any]:
     """Switch autocast off: the losses choose their precision themselves."""
-    if torch.is_autocast_enabled(device.type):
+    if device.type != "meta" and torch.is_autocast_enabled(device.type):
         return torch.autocast(device.type, enabled=False)
     return nullcontext()
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._compile import _disable_dynamo
 
 from aninfonce._validation import check_choice, check_finite, check_number, describe
 from aninfonce.losses._batch import REDUCTIONS, Reduction
@@ -71,7 +72,7 @@ def siglip(
     shard = find_shard(len(z0), z0.device, gather_distributed)
     if torch.compiler.is_compiling():
         # As in `info_nce`: what is compiled ends here, and the kernel runs as it is.
-        local: Tensor = torch.compiler.disable(_local)(z0, z1, temperature, bias, normalize, reduction, shard)  # type: ignore[no-untyped-call]
+        local: Tensor = _uncompiled(z0, z1, temperature, bias, normalize, reduction, shard)
     else:
         local = _local(z0, z1, temperature, bias, normalize, reduction, shard)
     return local if reduction == "none" else global_value(local, shard)
@@ -105,6 +106,9 @@ def _local(
         if not probes.hold():
             _refuse_bad_input(z0, z1, temperature, bias)
         return loss
+
+
+_uncompiled = _disable_dynamo(_local)
 
 
 def _check_bias(bias: float | Tensor) -> None:
