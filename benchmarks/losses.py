@@ -8,8 +8,8 @@ Every contender of a setting runs in turn within one process, several rounds, so
 machine; the table gives the best round of forward and backward. One that takes long has fewer rounds: none
 begins after `--seconds`. Ratios are of CPU time, which counts all threads but not what else the machine is
 busy with (waiting threads are told to sleep). Memory is the highest resident memory above that before the
-call, in the first round. The limit is the bare matrix products and exponentials of the same tiles, and nothing
-else. A contender that would need more memory than `--memory` is not run.
+call, in the first round. The limit is the bare matrix products and exponentials of the same tiles, and
+nothing else. A contender that would need more memory than `--memory` is not run.
 """
 
 from __future__ import annotations
@@ -168,8 +168,12 @@ def measure(
             peak, first = first_round(loss, (z0, z1))
             running[name], times[name] = loss, [first]
             rows[name]["peak_mb"] = round(peak, 1)
-    for _ in range(rounds - 1):
-        for name, loss in running.items():
+    for index in range(rounds - 1):
+        # Each is first in turn: whoever follows a contender with large matrices finds the caches empty.
+        names = list(running)
+        turn = index % len(names)
+        for name in names[turn:] + names[:turn]:
+            loss = running[name]
             if sum(cpu for _, cpu in times[name]) < seconds:
                 times[name].append(forward_backward(loss, (z0, z1)))
     for name, pairs in times.items():
