@@ -32,8 +32,9 @@ def lies_in_one_matrix(batch: Batch) -> bool:
     if batch.symmetric:
         # Two potentials would give an entry across the views two values.
         return batch.candidates != "both" or first is second
-    # If only one view looks at the other there is nothing to halve: then only if the matrix can be kept.
-    return batch.candidates != "positives" or len(batch.z0) ** 2 <= kept_entries(batch.z0)
+    # If only one view looks at the other there is nothing to halve: then only if the matrix can be kept, and
+    # is small beside what can; panels are as quick from there on.
+    return batch.candidates != "positives" or 4 * len(batch.z0) ** 2 <= kept_entries(batch.z0)
 
 
 def one_matrix_terms(batch: Batch, probes: Probes, *, split: bool) -> tuple[Tensor, ...]:

@@ -21,12 +21,12 @@ from aninfonce.losses.kernel.scratch import Scratch
 
 # Rows and columns of a tile: one that fits a CPU's second-level cache; one that keeps a GPU busy.
 _CPU_TILE, _GPU_TILE = (256, 1024), (4096, 8192)
-# Entries kept between the passes at most: 64 MB of float32 on a CPU, 512 MB on a GPU. With few features
-# it is quicker to compute them again than to write them to fresh memory.
+# Where entries are computed twice, and the diagonal is a small part of all: fewer rows and columns to load.
+_CPU_SQUARE = (512, 512)
+# Entries kept between the passes at most: 64 MB of float32 on a CPU, 512 MB on a GPU. With few features it is
+# quicker to compute them again than to write them to fresh memory; and to gather gradients feature-major.
 _CPU_KEPT, _GPU_KEPT = 2**24, 2**27
-_FEW_FEATURES, _FEW_KEPT = 96, 2**22
-# Features up to which gradients are gathered feature-major.
-_FEATURE_MAJOR = 48
+_FEW_FEATURES, _FEW_KEPT = 48, 2**22
 
 
 def kept_entries(points: Tensor) -> int:
@@ -75,10 +75,12 @@ class Half:
         self.tiles = [part for block in blocks for part in _cut(block, shape)]
         entries = sum(part.entries for part in self.tiles)
         self.can_keep = entries <= kept_entries(points)
+        if shape is _CPU_TILE and not self.can_keep:
+            self.tiles = [part for block in blocks for part in _cut(block, _CPU_SQUARE)]
         self.kept: list[Tensor] = []
         self.largest = max(part.entries for part in self.tiles)
         needed = 2 * self.largest + (entries if self.can_keep else 0)
-        if points.shape[1] <= _FEATURE_MAJOR:
+        if points.shape[1] <= _FEW_FEATURES:
             needed += 2 * (points.shape[1] + 1) * points.shape[0]
         self.scratch = Scratch(points, needed)
 
@@ -104,7 +106,7 @@ class Half:
             out: Where to write the first, (P, k).
 
         """
-        if out.shape[1] <= _FEATURE_MAJOR:
+        if out.shape[1] <= _FEW_FEATURES:
             # One feature more, 1, for the sums without a_j.
             features, gradient = (self.scratch.take(out.shape[1] + 1, out.shape[0]) for _ in range(2))
             features[:-1] = self.points.T
