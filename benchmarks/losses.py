@@ -5,11 +5,11 @@
     python -m benchmarks.losses --show     # print what was measured
 
 Every contender of a setting runs in turn within one process, several rounds, so that all meet the same
-machine; the table gives the best round of forward and backward. Ratios are of CPU time, which counts all
-threads but not what else the machine is busy with (waiting threads are told to sleep). Memory is the highest
-resident memory above that before the call, in the first round. The limit is the bare matrix products and
-exponentials of the same panels, and nothing else. A contender that would need more memory than `--memory` is
-not run.
+machine; the table gives the best round of forward and backward. One that takes long has fewer rounds: none
+begins after `--seconds`. Ratios are of CPU time, which counts all threads but not what else the machine is
+busy with (waiting threads are told to sleep). Memory is the highest resident memory above that before the
+call, in the first round. The limit is the bare matrix products and exponentials of the same tiles, and
+nothing else. A contender that would need more memory than `--memory` is not run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from aninfonce.losses import AnInfoNCE, InfoNCE, NTXent
-from aninfonce.losses.kernel.panels import panel_rows
+from aninfonce.losses.kernel.half import Half
+from aninfonce.losses.kernel.layout import Layout
 from benchmarks.peers import lightly_loss_module
 
 RESULTS = Path(__file__).parent / "results" / "losses.jsonl"
@@ -60,16 +61,11 @@ def contenders(dim: int) -> Iterator[tuple[str, Loss | str, float]]:
     yield "cebra FixedCosineInfoNCE", _imported("cebra.models.criterions", _cebra), 6
     module = lightly_loss_module()
     yield LIGHTLY, module.NTXentLoss(0.5) if module else "lightly is not installed", 28
-    yield "PML NTXentLoss", _imported("pytorch_metric_learning.losses", _pml), -1
 
 
 def _cebra(module: Any) -> Loss:
     criterion = module.FixedCosineInfoNCE(temperature=0.5)
     return lambda z0, z1: criterion(normalize(z0), normalize(z1), normalize(z1))[0]  # type: ignore[no-any-return]
-
-
-def _pml(module: Any) -> Loss:
-    return module.SelfSupervisedLoss(module.NTXentLoss(temperature=0.5))  # type: ignore[no-any-return]
 
 
 def _imported(name: str, build: Callable[[Any], Loss]) -> Loss | str:
@@ -95,33 +91,33 @@ def naive_aninfonce(dim: int) -> Loss:
 class _Bare(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, z0: Tensor, z1: Tensor) -> Tensor:
-        query = z0.T.contiguous()
-        grad_query, grad_key = torch.empty_like(query), torch.zeros_like(query)
-        size = panel_rows(z0)
-        buffer = torch.empty(len(z0), size)
-        for start in range(0, len(z0), size):
-            part = query[:, start : start + size]
-            tile = torch.mm(z0, part, out=buffer) if part.shape[1] == size else torch.mm(z0, part)
-            tile.exp2_()
-            torch.mm(query, tile, out=grad_query[:, start : start + size])
-            grad_key.addmm_(part, tile.T)
-        ctx.save_for_backward(grad_query)
-        return grad_key.sum()
+        layout = Layout(len(z0), "anchors", symmetric=False)
+        half = Half(z0, torch.zeros(len(z0)), layout.blocks, exclude_self=False)
+        gradient, buffer = torch.zeros_like(z0), torch.empty(half.largest)
+        for rows, columns, own, _ in half.tiles:
+            height, width = rows.stop - rows.start, columns.stop - columns.start
+            entries = buffer[: height * width].view(height, width)
+            torch.mm(z0[rows], z0[columns].T, out=entries).exp2_()
+            gradient[rows].addmm_(entries, z0[columns])
+            if own < width:
+                gradient[columns][own:].addmm_(entries[:, own:].T, z0[rows])
+        ctx.save_for_backward(gradient)
+        return gradient.sum()
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor, None]:
-        return ctx.saved_tensors[0].T, None
+        return ctx.saved_tensors[0], None
 
 
 def bare_operations(z0: Tensor, z1: Tensor) -> Tensor:
-    """Three matrix products and one exponential per entry, over the panels that the loss uses."""
+    """One and a half matrix products and half of the exponentials, over the tiles that the loss uses."""
     result: Tensor = _Bare.apply(z0, z1)  # type: ignore[no-untyped-call]
     return result
 
 
 def needed_gigabytes(copies: float, n: int) -> float:
-    """Rough memory of a contender; PML compares each of 2N positives with each of 4N² negatives."""
-    return (2 * n) * (2 * n) ** 2 * 5 / 1e9 if copies < 0 else copies * n * n * 4 / 1e9
+    """Rough memory of a contender."""
+    return copies * n * n * 4 / 1e9
 
 
 def resident(field: str) -> float:
@@ -140,17 +136,19 @@ def forward_backward(loss: Loss, views: tuple[Tensor, Tensor]) -> tuple[float, f
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-def peak_megabytes(loss: Loss, views: tuple[Tensor, Tensor]) -> float:
-    """Highest resident memory of one call above that before it."""
+def first_round(loss: Loss, views: tuple[Tensor, Tensor]) -> tuple[float, tuple[float, float]]:
+    """Highest resident memory of one call above that before it, in megabytes, and its seconds."""
     gc.collect()
     ctypes.CDLL("libc.so.6").malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
     before = resident("VmRSS")
-    forward_backward(loss, views)
-    return resident("VmHWM") - before
+    seconds = forward_backward(loss, views)
+    return resident("VmHWM") - before, seconds
 
 
-def measure(n: int, dim: int, threads: int, rounds: int, memory: float) -> Iterator[dict[str, Any]]:
+def measure(
+    n: int, dim: int, threads: int, rounds: int, seconds: float, memory: float
+) -> Iterator[dict[str, Any]]:
     """One row for each contender."""
     torch.set_num_threads(threads)
     generator = torch.Generator().manual_seed(0)
@@ -158,6 +156,7 @@ def measure(n: int, dim: int, threads: int, rounds: int, memory: float) -> Itera
     setting = {"n": n, "dim": dim, "threads": threads}
     running: dict[str, Loss] = {}
     rows: dict[str, dict[str, Any]] = {}
+    times: dict[str, list[tuple[float, float]]] = {}
     for name, loss, copies in contenders(dim):
         rows[name] = {**setting, "name": name}
         needed = needed_gigabytes(copies, n)
@@ -166,15 +165,20 @@ def measure(n: int, dim: int, threads: int, rounds: int, memory: float) -> Itera
         elif needed > memory:
             rows[name]["skipped"] = f"needs about {needed:.0f} GB"
         else:
-            running[name] = loss
-            rows[name]["peak_mb"] = round(peak_megabytes(loss, (z0, z1)), 1)
-    times: dict[str, list[tuple[float, float]]] = {name: [] for name in running}
-    for _ in range(rounds):
-        for name, loss in running.items():
-            times[name].append(forward_backward(loss, (z0, z1)))
+            peak, first = first_round(loss, (z0, z1))
+            running[name], times[name] = loss, [first]
+            rows[name]["peak_mb"] = round(peak, 1)
+    for index in range(rounds - 1):
+        # Each is first in turn: whoever follows a contender with large matrices finds the caches empty.
+        names = list(running)
+        turn = index % len(names)
+        for name in names[turn:] + names[:turn]:
+            loss = running[name]
+            if sum(cpu for _, cpu in times[name]) < seconds:
+                times[name].append(forward_backward(loss, (z0, z1)))
     for name, pairs in times.items():
         wall, cpu = (min(column) * 1e3 for column in zip(*pairs, strict=True))
-        rows[name] |= {"wall_ms": round(wall, 2), "cpu_ms": round(cpu, 2), "rounds": rounds}
+        rows[name] |= {"wall_ms": round(wall, 3), "cpu_ms": round(cpu, 3), "rounds": len(pairs)}
     yield from rows.values()
 
 
@@ -182,9 +186,7 @@ def large_batch(n: int, dim: int) -> dict[str, Any]:
     """Memory of a batch that no other contender can hold."""
     generator = torch.Generator().manual_seed(0)
     views = tuple(torch.randn(n, dim, generator=generator) for _ in range(2))
-    wall, cpu = time.perf_counter(), time.process_time()
-    peak = peak_megabytes(AnInfoNCE(dim), (views[0], views[1]))
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    peak, (wall, cpu) = first_round(AnInfoNCE(dim), (views[0], views[1]))
     return {
         "n": n,
         "dim": dim,
@@ -206,12 +208,13 @@ def show(rows: list[dict[str, Any]]) -> None:
             if "skipped" in row:
                 print(f"  {name:26} not run: {row['skipped']}")
             else:
-                times = f"{row['wall_ms']:9.1f} ms {row['cpu_ms']:9.1f} ms CPU"
+                times = f"{row['wall_ms']:9.2f} ms {row['cpu_ms']:9.2f} ms CPU"
                 print(f"  {name:26} {times} {row['peak_mb']:9.0f} MB")
         cpu = {name: row["cpu_ms"] for name, row in chosen.items() if "cpu_ms" in row}
         if LIMIT not in cpu:
             continue
-        print(f"  {OURS} takes {cpu[OURS] / cpu[LIMIT]:.2f} × its limit")
+        print(f"  {OURS} takes {cpu[OURS] / cpu[LIMIT]:.2f} × its limit,")
+        print(f"  NTXent {cpu['NTXent'] / cpu[OURS]:.2f} × {OURS} (of 4 × the logits),")
         mine = {OURS, LIMIT, "InfoNCE (positives)", "NTXent", "naive autograd"}
         others = {name: value for name, value in cpu.items() if name not in mine}
         if others:
@@ -235,8 +238,7 @@ def measure_all(options: argparse.Namespace) -> None:
         for threads, n, dim in product(options.threads, options.sizes, options.dims):
             if (threads, n, dim) in done:
                 continue
-            rounds = options.rounds if n <= 4096 else 1
-            for row in measure(n, dim, threads, rounds, options.memory):
+            for row in measure(n, dim, threads, options.rounds, options.seconds, options.memory):
                 print(json.dumps(row), file=stream, flush=True)
         if options.large and (torch.get_num_threads(), options.large, 128) not in done:
             print(json.dumps(large_batch(options.large, 128)), file=stream)
@@ -244,11 +246,12 @@ def measure_all(options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1024, 4096, 16384])
-    parser.add_argument("--dims", type=int, nargs="+", default=[10, 64, 128])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[128, 256, 512, 1024, 4096, 16384])
+    parser.add_argument("--dims", type=int, nargs="+", default=[10, 64, 128, 256])
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--rounds", type=int, default=5, help="fewer are used where one takes long")
-    parser.add_argument("--memory", type=float, default=10, help="GB that a contender may need")
+    parser.add_argument("--rounds", type=int, default=200, help="at most, the first included")
+    parser.add_argument("--seconds", type=float, default=0.3, help="no contender begins a round after these")
+    parser.add_argument("--memory", type=float, default=7, help="GB that a contender may need")
     parser.add_argument("--large", type=int, default=65536, help="batch of the memory test; 0 for none")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--fresh", action="store_true", help="measure again what --out holds")

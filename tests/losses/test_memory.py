@@ -5,7 +5,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from aninfonce.losses import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent, SpectralContrastive, TriCL
+from aninfonce.losses import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent, SigLIP, SpectralContrastive, TriCL
 
 N, D = 3000, 4
 
@@ -33,6 +33,7 @@ class Largest(TorchDispatchMode):
         NTXent(),
         LpInfoNCE(1),
         LpInfoNCE(3),
+        SigLIP(),
         TriCL(D),
         SpectralContrastive(),
     ],

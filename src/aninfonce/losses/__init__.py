@@ -5,6 +5,7 @@ from aninfonce.losses.ensemble import AlternatingLoss, EnsembleAnInfoNCE
 from aninfonce.losses.functional import Components, info_nce, info_nce_components
 from aninfonce.losses.modules import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent, Settings
 from aninfonce.losses.potential import CandidatePotential
+from aninfonce.losses.siglip import SigLIP, siglip
 from aninfonce.losses.spectral import decorrelation, spectral_contrastive
 from aninfonce.losses.tricl import SpectralContrastive, TriCL, TriCLComponents
 
@@ -18,6 +19,7 @@ __all__ = [
     "LpInfoNCE",
     "NTXent",
     "Settings",
+    "SigLIP",
     "SpectralContrastive",
     "TriCL",
     "TriCLComponents",
@@ -25,5 +27,6 @@ __all__ = [
     "decorrelation",
     "info_nce",
     "info_nce_components",
+    "siglip",
     "spectral_contrastive",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -105,6 +106,7 @@ def inverse_temperature(temperature: float | Tensor, like: Tensor) -> Tensor:
     return like.new_full((), 1.0 / temperature)
 
 
+@cache
 def shortest(*dtypes: torch.dtype) -> float:
     """Length below which a row has no direction in its own precision."""
     return max(1e-12, *(torch.finfo(dtype).tiny for dtype in dtypes))
@@ -128,7 +130,7 @@ def to_working(
 
 def full_precision(device: torch.device) -> AbstractContextManager[Any]:
     """Switch autocast off: the losses choose their precision themselves."""
-    if torch.is_autocast_enabled(device.type):
+    if device.type != "meta" and torch.is_autocast_enabled(device.type):
         return torch.autocast(device.type, enabled=False)
     return nullcontext()
 

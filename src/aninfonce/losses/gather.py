@@ -54,9 +54,10 @@ def alone() -> Iterator[None]:
 
 def world_size() -> int:
     """Count the processes of the default group; 1 outside of `torch.distributed`."""
-    if _ALONE.get():
+    # In this order: `torch.compile` follows the first question, but would break its graph at the second.
+    if not (dist.is_available() and dist.is_initialized()):
         return 1
-    return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+    return 1 if _ALONE.get() else dist.get_world_size()
 
 
 def find_shard(rows: int, device: torch.device, gather_distributed: bool) -> Shard:

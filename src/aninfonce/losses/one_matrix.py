@@ -32,8 +32,9 @@ def lies_in_one_matrix(batch: Batch) -> bool:
     if batch.symmetric:
         # Two potentials would give an entry across the views two values.
         return batch.candidates != "both" or first is second
-    # If only one view looks at the other there is nothing to halve: then only if the matrix can be kept.
-    return batch.candidates != "positives" or len(batch.z0) ** 2 <= kept_entries(batch.z0)
+    # If only one view looks at the other there is nothing to halve: then only if the matrix can be kept, and
+    # is small beside what can; panels are as quick from there on.
+    return batch.candidates != "positives" or 4 * len(batch.z0) ** 2 <= kept_entries(batch.z0)
 
 
 def one_matrix_terms(batch: Batch, probes: Probes, *, split: bool) -> tuple[Tensor, ...]:
@@ -55,7 +56,9 @@ def _in_one_operation(batch: Batch, similarity: Similarity, layout: Layout, prob
     assert similarity.form is not None
     assert weight is not None
     working = torch.promote_types(torch.promote_types(z0.dtype, z1.dtype), torch.float32)
-    scale, length = similarity.scale_of_columns(working), 1.0
+    learned = isinstance(temperature, Tensor)
+    logarithm = None if learned else similarity.log_of_squared_scale(working)
+    scale, length = similarity.scale_of_columns(working) if logarithm is None else logarithm, 1.0
     if scale is None:
         return None
     if isinstance(temperature, Tensor):
@@ -65,7 +68,8 @@ def _in_one_operation(batch: Batch, similarity: Similarity, layout: Layout, prob
     if not isinstance(scale, Tensor):
         length, scale = length * scale, None
     floor = shortest(z0.dtype, z1.dtype) if batch.normalize else None
-    return fused_loss(z0, z1, scale, Fused(layout, similarity.form, weight, length, floor, probes))
+    fused = Fused(layout, similarity.form, weight, length, floor, probes, logarithm is not None)
+    return fused_loss(z0, z1, scale, fused)
 
 
 def _in_several(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch._compile import _disable_dynamo
 
 from aninfonce._validation import check_finite, check_number
 from aninfonce.losses._batch import Batch
@@ -17,7 +18,7 @@ def evaluate(batch: Batch, *, split: bool) -> tuple[Tensor, ...]:
     """Alignment and uniformity or, if they need not be split, possibly their sum alone; of this process."""
     if torch.compiler.is_compiling():
         # One break of the graph: what is compiled ends here, and the kernels run as they are.
-        terms: tuple[Tensor, ...] = torch.compiler.disable(_evaluate)(batch, split)  # type: ignore[no-untyped-call]
+        terms: tuple[Tensor, ...] = _uncompiled(batch, split)
         return terms
     return _evaluate(batch, split)
 
@@ -38,6 +39,10 @@ def _evaluate(batch: Batch, split: bool) -> tuple[Tensor, ...]:
         return tuple(term.to(terms[0].dtype) for term in exact)
 
 
+# Unlike `torch.compiler.disable`, this does not import the compiler unless it is called.
+_uncompiled = _disable_dynamo(_evaluate)
+
+
 def _are_exact(terms: tuple[Tensor, ...], batch: Batch, probes: Probes) -> bool:
     """Look at the result and at what was noted on the way: the one place that waits for the numbers."""
     for term in terms:
@@ -50,12 +55,7 @@ def _are_exact(terms: tuple[Tensor, ...], batch: Batch, probes: Probes) -> bool:
     if getattr(batch.similarity, "form", None) is None:
         probes.finite(batch.z0.sum())
         probes.finite(batch.z1.sum())
-    try:
-        return probes.hold()
-    except RuntimeError:
-        if not torch._C._are_functorch_transforms_active():
-            raise
-        return True  # `vmap` has no numbers to look at
+    return probes.hold()
 
 
 def _refuse_bad_input(batch: Batch) -> None:

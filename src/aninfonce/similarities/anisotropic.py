@@ -61,6 +61,10 @@ class Anisotropic(Similarity):
         """√Λ̂, (d,)."""
         return self._concentration(dtype).sqrt()
 
+    def log_of_squared_scale(self, dtype: torch.dtype) -> Tensor | None:
+        """Give log Λ̂, (d,), which is the parameter itself."""
+        return self.raw.to(dtype) if self.positive_map == "exp" else None
+
     def extra_repr(self) -> str:
         """Show the dimension and the map."""
         return f"dim={self.dim}, positive_map={self.positive_map!r}"

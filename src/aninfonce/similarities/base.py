@@ -105,6 +105,10 @@ class Similarity(nn.Module):
         """Give what `stretch` multiplies the columns by, (d,) or a number, if it does nothing else."""
         return None
 
+    def log_of_squared_scale(self, dtype: torch.dtype) -> Tensor | None:
+        """Give log(`scale_of_columns`²), (d,), if that is at hand: the losses then save a few calls."""
+        return None
+
     def factor(self, q: Tensor, r: Tensor) -> Factors | None:
         """Write the matrix of (N, d) and (M, d) as one product, or give None if it is not one."""
         if self.form is None:

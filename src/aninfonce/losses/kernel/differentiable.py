@@ -12,6 +12,10 @@ FIRST_ONLY = (
     "the contrastive losses have first derivatives only: call `backward` or `grad` without"
     " `create_graph=True`, or pass the similarity as a plain function for a dense loss"
 )
+NO_FORWARD_MODE = (
+    "the contrastive losses have no forward-mode derivatives (`jvp`, `jacfwd`, `hessian`): use"
+    " `torch.func.grad` or `vjp`, or pass the similarity as a plain function for a dense loss"
+)
 
 
 class Swept(NamedTuple):
@@ -108,6 +112,10 @@ class _Transformable(torch.autograd.Function):
         inputs = len(ctx.needs_input_grad) - 2
         gradients = _FirstOnly.apply(ctx.sweep, ctx.weight, inputs, grads[0], *ctx.saved_tensors)  # type: ignore[no-untyped-call]
         return None, None, *gradients
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        raise RuntimeError(NO_FORWARD_MODE)
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:

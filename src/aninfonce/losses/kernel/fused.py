@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.linalg import vecdot
+from torch.linalg import vecdot, vector_norm
 
 from aninfonce.losses.kernel.differentiable import FIRST_ONLY
 from aninfonce.losses.kernel.in_batch import in_batch_sweep
 from aninfonce.losses.kernel.layout import Form, Layout
 from aninfonce.losses.kernel.probes import Probes
 from aninfonce.losses.kernel.whole import is_small, whole_loss
+
+_ROOT_LOG_2 = math.sqrt(math.log(2))
 
 
 class Fused(NamedTuple):
@@ -33,6 +35,9 @@ class Fused(NamedTuple):
     """Rows of at most this length become zero; None for no normalisation."""
     probes: Probes
     """Where to note what decides whether the result is exact."""
+    logarithm: bool = False
+    """Whether the scale is given as the logarithm of its square, as a parameter often is: its gradient then
+    falls out of one that is needed anyway."""
 
 
 def fused_loss(z0: Tensor, z1: Tensor, scale: Tensor | None, fused: Fused) -> Tensor:
@@ -44,48 +49,57 @@ def fused_loss(z0: Tensor, z1: Tensor, scale: Tensor | None, fused: Fused) -> Te
 class _FusedLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, z0: Tensor, z1: Tensor, scale: Tensor | None, fused: Fused) -> Tensor:
-        layout, form, weight, length, floor, probes = fused
-        small = is_small(layout, form, length)
-        if not small:
-            length /= math.sqrt(math.log(2))  # logits in units of log 2: exp2 is quicker than exp
+        layout, form, weight, length, floor, probes, logarithm = fused
+        small = is_small(layout, form, length**2)
+        unit, length = (length**2, 1.0) if small else (1.0, length / _ROOT_LOG_2)
         rows = torch.cat([z0, z1])
         if rows.dtype not in (torch.float32, torch.float64):
             rows = rows.float()
         size = None
         if floor is not None:
-            size = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
+            size = vector_norm(rows, dim=1, keepdim=True)
             # A row too long for its precision has an infinite size, and must not pass for one of zeros.
             probes.finite(size.amax())
             size = torch.threshold(size, floor, torch.inf)
-            rows = rows.div_(size if length == 1 else size.mul_(1 / length))
+            rows.div_(size if length == 1 else size.mul_(1 / length))
         else:
             if form == "distance":
                 # Distances do not change with the origin, but their rounding does.
-                rows = rows.sub_(rows.mean(dim=0))
-            rows = rows if length == 1 else rows.mul_(length)
+                rows.sub_(rows.mean(dim=0))
+            if length != 1:
+                rows.mul_(length)
+        if scale is not None and logarithm:
+            scale = scale.exp().sqrt_()
         points = rows if scale is None else rows * scale
         wanted = any(ctx.needs_input_grad)
         if small:
-            value, gradient = whole_loss(layout, form, points, weight, probes, wanted=wanted)
+            short = floor is not None and scale is None
+            result = whole_loss(layout, form, points, unit, weight, probes, short=short, wanted=wanted)
+            value, gradient, factor = result
         else:
             inputs, weights = (points, None, None, None), weight if wanted else None
             terms, gradients = in_batch_sweep(inputs, weights, layout=layout, form=form, probes=probes)
-            value, gradient = terms.sum() * weight, gradients[0] if gradients else None
+            value, gradient, factor = terms.sum() * weight, gradients[0] if gradients else None, 1.0
         if gradient is None:
             return value
-        of_scale = None
-        if scale is not None:
-            product = torch.mul(gradient, rows, out=points)  # these are no longer needed
-            of_scale = product.sum(dim=0) if scale.ndim else product.sum()
+        of_scale, along = None, None
+        if scale is not None and logarithm:
+            product = points.mul_(gradient)  # these are no longer needed
+            of_scale, along = product.sum(dim=0), product.sum(dim=1)
             gradient.mul_(scale)
-        if size is None:
-            size = rows.new_full((1, 1), 1 / length)
-        else:
-            along = vecdot(rows, gradient) if scale is None else _weighted_sums(product, scale)
-            gradient.addcmul_(rows, along[:, None], value=-(length**-2))
-        # What is left, a division of the rows, goes with the slope of the loss.
+        elif scale is not None:
+            product = torch.mul(gradient, rows, out=points)
+            of_scale = product.sum(dim=0) if scale.ndim else product.sum()
+            along = torch.mv(product, scale) if scale.ndim else product.sum(dim=1) * scale
+            gradient.mul_(scale)
+        if size is not None:
+            along = vecdot(rows, gradient) if along is None else along
+            gradient.addcmul_(rows, along.unsqueeze(1), value=-(length**-2))
+        elif length != 1:
+            gradient.mul_(length)
+        # What is left, a factor and a division of the rows, goes with the slope of the loss.
         ctx.save_for_backward(gradient, size, of_scale)
-        ctx.dtypes = z0.dtype, z1.dtype
+        ctx.dtypes, ctx.factor, ctx.of_scale = (z0.dtype, z1.dtype), factor, 0.5 if logarithm else 1.0
         return value
 
     @staticmethod
@@ -93,11 +107,10 @@ class _FusedLoss(torch.autograd.Function):
         if torch.is_grad_enabled():
             raise RuntimeError(FIRST_ONLY)
         gradient, size, of_scale = ctx.saved_tensors
-        first, second = (gradient * (grads[0] / size)).chunk(2)
-        of_scale = None if of_scale is None else of_scale * grads[0]
-        return first.to(ctx.dtypes[0]), second.to(ctx.dtypes[1]), of_scale, None
-
-
-def _weighted_sums(rows: Tensor, weights: Tensor) -> Tensor:
-    """Sum each row with weights (d,), or with one for all columns."""
-    return torch.mv(rows, weights) if weights.ndim else rows.sum(dim=1) * weights
+        slope = grads[0] if ctx.factor == 1 else grads[0] * ctx.factor
+        if of_scale is not None:
+            of_scale = torch.mul(of_scale, slope if ctx.of_scale == 1 else slope * ctx.of_scale)
+        first, second = (gradient * (slope if size is None else slope / size)).chunk(2)
+        if first.dtype != ctx.dtypes[0] or second.dtype != ctx.dtypes[1]:
+            first, second = first.to(ctx.dtypes[0]), second.to(ctx.dtypes[1])
+        return first, second, of_scale, None

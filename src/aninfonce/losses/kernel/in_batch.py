@@ -82,7 +82,8 @@ def in_batch_sweep(
     weights = weights * _LOG_2
     slope = weights / total
     padded = slope if len(slope) == len(spread) else torch.cat([slope, torch.zeros_like(slope)])
-    flow, mass = matrix.gradients(padded, relative=form == "distance")
+    gradient = torch.empty_like(points)
+    mass = matrix.gradients(padded, relative=form == "distance", out=gradient[: layout.points])
     shares = [part.mul_(slope) for part in beside]
     grad_bias = None
     if bias is not None:
@@ -94,7 +95,7 @@ def in_batch_sweep(
     return Swept(
         rows,
         (
-            _of_points(layout, points, step, flow, pull),
+            _add_positives(gradient, layout, points, step, pull),
             grad_bias,
             None if positive_bias is None else pull / _LOG_2,
             None if own is None else shares[-1].T / _LOG_2,
@@ -108,18 +109,21 @@ def _squares(rows: Tensor) -> Tensor:
     return lengths.square_()
 
 
-def _of_points(layout: Layout, points: Tensor, step: Tensor | None, flow: Tensor, pull: Tensor) -> Tensor:
-    """Gradient of the points, (2N, k), from the entries (`flow`) and the positives' logits (`pull`)."""
+def _add_positives(
+    gradient: Tensor, layout: Layout, points: Tensor, step: Tensor | None, pull: Tensor
+) -> Tensor:
+    """Add what comes from the logits of the positives; without entries, the second view has only that."""
     n = layout.pairs
     pull = (pull[:n] + pull[n:] if layout.symmetric else pull)[:, None]
-    gradient = torch.empty_like(points)
     first, second = gradient[:n], gradient[n:]
     if step is None:
-        torch.mul(points[n:], pull, out=first).add_(flow[:n])
-        torch.mul(points[:n], pull, out=second)
+        first.addcmul_(points[n:], pull)
+        part = points[:n]
     else:
-        torch.mul(step, pull, out=second)
-        torch.sub(flow[:n], second, out=first)
-    if len(flow) > n:
-        second += flow[n:]
+        part = step
+        first.addcmul_(part, pull, value=-1)
+    if layout.points > n:
+        second.addcmul_(part, pull)
+    else:
+        torch.mul(part, pull, out=second)
     return gradient

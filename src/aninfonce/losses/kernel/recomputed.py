@@ -6,7 +6,7 @@ works, and memory is what the module itself needs for one panel.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from aninfonce.losses.kernel.differentiable import Swept
 from aninfonce.losses.kernel.panels import panel_rows
+from aninfonce.similarities import Similarity
 
 
 def recomputed_sweep(
@@ -40,6 +41,10 @@ def recomputed_sweep(
 
     """
     query, key, scale, key_bias, extra, *parameters = inputs
+    # Ours need no checks for every panel, each of which would wait for a GPU.
+    matrix: Callable[[Tensor, Tensor], Tensor] = similarity
+    if isinstance(similarity, Similarity) and type(similarity).forward is Similarity.forward:
+        matrix = similarity.matrix
     if isinstance(weights, float):
         weights = torch.full_like(extra[:, 0], weights)
     leaf_key, leaf_scale = (t.detach().requires_grad_(weights is not None) for t in (key, scale))
@@ -51,7 +56,7 @@ def recomputed_sweep(
         rows = slice(start, min(start + size, len(query)))
         leaf = query[rows].detach().requires_grad_(weights is not None)
         with torch.set_grad_enabled(weights is not None):
-            logits = similarity(leaf, leaf_key) * leaf_scale
+            logits = matrix(leaf, leaf_key) * leaf_scale
         values = logits.detach() + key_bias
         for offset in excluded:
             values.diagonal(offset=offset + start).fill_(-torch.inf)

@@ -1,115 +1,202 @@
 """InfoNCE of a small batch: the whole matrix of exponentials at once, in as few calls as there can be.
 
-Below some hundred pairs the calls cost more than the arithmetic, and half of the matrix would save nothing.
+Below some hundred pairs the calls cost more than the arithmetic, and half of the matrix would save little.
+That is why constants go into matrix products and into the slope of the loss, where they are free: a number
+times a small tensor is a call like any other.
 """
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
-from torch.linalg import vecdot
+from torch.linalg import vector_norm
 
 from aninfonce.losses.kernel.layout import Form, Layout
 from aninfonce.losses.kernel.probes import SMALLEST, Probes
+from aninfonce.losses.kernel.scratch import Scratch
 
-# Anchors and candidates up to which this is quicker than half of the matrix in tiles.
-_MOST = 512
-# Squared length of points up to which exponentials of their inner products leave room for sums.
+_LOG_2 = math.log(2)
+# Anchors and candidates up to which this is quicker than half of the matrix in tiles; and where there is no
+# half, than tiles alone.
+_MOST, _MOST_ACROSS = 512, 1024
+# Features up to which a BLAS is quicker with (k, N) than with (N, k).
+_FEW = 48
+# Largest inner product up to which exponentials leave room for sums.
 _LONGEST = 40.0
 
 
-def is_small(layout: Layout, form: Form, length: float) -> bool:
-    """Whether the logits of points of this length are one small block of the matrix of both views."""
+class Whole(NamedTuple):
+    """A loss and, if wanted, its gradient for the points up to a factor."""
+
+    value: Tensor
+    """()."""
+    gradient: Tensor | None
+    """(2N, k), to be multiplied by the factor."""
+    factor: float
+
+
+def is_small(layout: Layout, form: Form, unit: float) -> bool:
+    """Whether the logits of points of this squared length are one small block of the matrix of both views."""
     n, candidates, symmetric = layout
-    if form == "product" and length**2 > _LONGEST:
+    if form == "product" and unit > _LONGEST:
         return False
     if candidates == "both":
         return symmetric and 2 * n <= _MOST
-    return n <= _MOST and (candidates == "positives" or (candidates == "anchors" and not symmetric))
+    if candidates == "positives":
+        return n <= _MOST_ACROSS
+    return candidates == "anchors" and not symmetric and n <= _MOST
 
 
 def whole_loss(
-    layout: Layout, form: Form, points: Tensor, weight: float, probes: Probes, *, wanted: bool
-) -> tuple[Tensor, Tensor | None]:
-    """Σ weight · loss over the anchors, (), and its gradient for the points (2N, k) if wanted."""
-    way = _within if layout.candidates == "anchors" else _across
-    return way(layout, form, points, weight, probes, wanted)
+    layout: Layout,
+    form: Form,
+    points: Tensor,
+    unit: float,
+    weight: float,
+    probes: Probes,
+    *,
+    short: bool,
+    wanted: bool,
+) -> Whole:
+    """Σ weight · loss over the anchors.
+
+    Args:
+        layout: Which entries are logits.
+        form: How logits follow from points.
+        points: Both views, (2N, k).
+        unit: Multiplies −½‖Δ‖² or the inner product.
+        weight: Of each anchor.
+        probes: Where to note what decides whether the result is exact.
+        short: Whether no point is longer than 1.
+        wanted: Whether to find the gradient.
+
+    """
+    everyone = layout.candidates == "both"
+    first, second = (points, points) if everyone else points.chunk(2)
+    side = layout.pairs * (1 + everyone)
+    scratch = Scratch(points, 2 * side * side)
+    columns = second if layout.candidates == "positives" else first
+    entries = _exponents(form, first, columns, unit, scratch.take(side, side), probes, short)
+    if layout.candidates == "anchors":
+        return _within(form, first, second, entries, unit, weight, scratch, probes, wanted)
+    return _across(layout, form, points, entries, unit, weight, scratch, probes, wanted)
+
+
+def _exponents(
+    form: Form, rows: Tensor, columns: Tensor, unit: float, entries: Tensor, probes: Probes, short: bool
+) -> Tensor:
+    """Logits between all rows and columns in units of log 2."""
+    unit /= _LOG_2
+    if form == "product":
+        if not short:
+            for part in (rows,) if rows is columns else (rows, columns):
+                probes.at_most(vector_norm(part, dim=1).amax(), math.sqrt(_LONGEST / (unit * _LOG_2)))
+        return torch.addmm(entries, rows, columns.T, beta=0, alpha=unit, out=entries)
+    of_rows = of_columns = vector_norm(rows, dim=1).square_()
+    probes.no_cancellation(of_rows.amax(), unit * _LOG_2)
+    if columns is not rows:
+        of_columns = vector_norm(columns, dim=1).square_()
+        probes.no_cancellation(of_columns.amax(), unit * _LOG_2)
+    torch.add(of_rows.unsqueeze(1), of_columns, out=entries)
+    return torch.addmm(entries, rows, columns.T, beta=-0.5 * unit, alpha=unit, out=entries)
 
 
 def _within(
-    layout: Layout, form: Form, points: Tensor, weight: float, probes: Probes, wanted: bool
-) -> tuple[Tensor, Tensor | None]:
+    form: Form,
+    first: Tensor,
+    second: Tensor,
+    entries: Tensor,
+    unit: float,
+    weight: float,
+    scratch: Scratch,
+    probes: Probes,
+    wanted: bool,
+) -> Whole:
     """Tell positives from the other anchors."""
-    first, second = points[: layout.pairs], points[layout.pairs :]
-    squares = vecdot(first, first)
-    entries = _logits(form, first, first, squares, squares, probes).exp_().fill_diagonal_(0.0)
+    entries.exp2_().fill_diagonal_(0.0)
+    others = entries.sum(dim=1)
     if form == "distance":
-        step = first - second
-        aligned = vecdot(step, step).mul_(-0.5)
+        step = second - first
+        aligned = vector_norm(step, dim=1).square_().mul_(-0.5 * unit / _LOG_2)
     else:
-        aligned = vecdot(first, second)
-    beside = aligned.exp()
-    total = entries.sum(dim=1).add_(beside)
+        aligned = torch.linalg.vecdot(first, second).mul_(unit / _LOG_2)
+    total = others + aligned.exp2()
     probes.at_least(total.amin(), SMALLEST)
-    value = (total.log() - aligned).sum() * weight
+    value = total.log2().sub_(aligned).sum().mul_(weight * _LOG_2)
     if not wanted:
-        return value, None
-    slope = weight / total
-    entries.mul_(slope[:, None] + slope)
-    flow = torch.mm(entries, first)
-    pull = beside.mul_(slope).sub_(weight)[:, None]
+        return Whole(value, None, 1.0)
+    slope = total.reciprocal_()
+    entries.mul_(torch.add(slope.unsqueeze(1), slope, out=scratch.take(*entries.shape)))
+    gradient = first.new_empty(2 * entries.shape[0], first.shape[1])
+    toward, away = gradient.chunk(2)
+    pull = others.mul_(slope).unsqueeze(1)
     if form == "product":
-        return value, torch.cat([flow.addcmul_(second, pull), first * pull])
-    flow.addcmul_(first, entries.sum(dim=1)[:, None], value=-1)
-    step.mul_(pull)
-    return value, torch.cat([flow.sub_(step), step])
+        torch.mul(first, pull.neg_(), out=away)
+        _product(entries, first, toward).addcmul_(second, pull)
+        return Whole(value, gradient, weight * unit)
+    # Σ_j G_ij (a_j − a_i): what is taken from a_i stands on the diagonal.
+    entries.diagonal().sub_(entries.sum(dim=1))
+    torch.mul(step, pull, out=away)
+    if first.shape[1] <= _FEW:
+        torch.sub(torch.mm(first.T, entries).T, away, out=toward)
+    else:
+        torch.addmm(away, entries, first, beta=-1, out=toward)
+    return Whole(value, gradient, weight * unit)
 
 
 def _across(
-    layout: Layout, form: Form, points: Tensor, weight: float, probes: Probes, wanted: bool
-) -> tuple[Tensor, Tensor | None]:
+    layout: Layout,
+    form: Form,
+    points: Tensor,
+    entries: Tensor,
+    unit: float,
+    weight: float,
+    scratch: Scratch,
+    probes: Probes,
+    wanted: bool,
+) -> Whole:
     """Tell positives from those of the others, or from all others: they are entries themselves."""
     n, candidates, symmetric = layout
     everyone = candidates == "both"
-    rows, columns = (points, points) if everyone else (points[:n], points[n:])
-    squares = vecdot(points, points)
-    logits = _logits(form, rows, columns, squares[: len(rows)], squares[-len(columns) :], probes)
-    aligned = logits.diagonal(n if everyone else 0).sum()
-    entries = logits.exp_().fill_diagonal_(0.0) if everyone else logits.exp_()
+    pull = 1.0 + symmetric
+    aligned = entries.diagonal(n if everyone else 0).sum()
+    entries.exp2_()
+    if everyone:
+        entries.fill_diagonal_(0.0)
     total = entries.sum(dim=1)
     probes.at_least(total.amin(), SMALLEST)
-    logs, slope = total.log().sum(), weight / total
-    weights = slope[:, None] + slope if everyone else slope[:, None]
-    if symmetric and not everyone:
-        total = entries.sum(dim=0)
-        probes.at_least(total.amin(), SMALLEST)
-        logs, weights = logs + total.log().sum(), weights + weight / total
-    pull = weight * (1 + symmetric)
-    value = logs * weight - aligned * pull
+    logs, slope = total.log2().sum(), total.reciprocal_()
+    weights = slope.unsqueeze(1)
+    if symmetric:
+        other = slope
+        if not everyone:
+            total = entries.sum(dim=0)
+            probes.at_least(total.amin(), SMALLEST)
+            logs, other = logs.add_(total.log2().sum()), total.reciprocal_()
+        weights = torch.add(weights, other, out=scratch.take(*entries.shape)) if wanted else weights
+    value = logs.sub_(aligned, alpha=pull).mul_(weight * _LOG_2)
     if not wanted:
-        return value, None
+        return Whole(value, None, 1.0)
     entries.mul_(weights)
     for offset in (n, -n) if everyone else (0,):
         entries.diagonal(offset).sub_(pull)
+    gradient = torch.empty_like(points)
     if everyone:
-        gradient = torch.mm(entries, points)
+        _product(entries, points, gradient)
     else:
-        gradient = torch.cat([torch.mm(entries, columns), torch.mm(entries.T, rows)])
+        _product(entries, points[n:], gradient[:n])
+        _product(entries.T, points[:n], gradient[n:])
     if form == "distance":
         mass = entries.sum(dim=1) if everyone else torch.cat([entries.sum(dim=1), entries.sum(dim=0)])
         gradient.addcmul_(points, mass[:, None], value=-1)
-    return value, gradient
+    return Whole(value, gradient, weight * unit)
 
 
-def _logits(
-    form: Form, rows: Tensor, columns: Tensor, of_rows: Tensor, of_columns: Tensor, probes: Probes
-) -> Tensor:
-    """Logits between all rows and columns, given their squared lengths, whose largest are noted."""
-    for squares in (of_rows,) if of_rows is of_columns else (of_rows, of_columns):
-        if form == "distance":
-            probes.no_cancellation(squares.amax())
-        else:
-            probes.at_most(squares.amax(), _LONGEST)
-    if form == "product":
-        return torch.mm(rows, columns.T)
-    return torch.addmm(of_columns, rows, columns.T, beta=-0.5).sub_(of_rows[:, None], alpha=0.5)
+def _product(entries: Tensor, points: Tensor, out: Tensor) -> Tensor:
+    """Multiply: entries @ points."""
+    if points.shape[1] <= _FEW:
+        return out.copy_(torch.mm(points.T, entries.T).T)
+    return torch.mm(entries, points, out=out)

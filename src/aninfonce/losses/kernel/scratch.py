@@ -1,0 +1,62 @@
+"""Memory for matrices that do not outlive a pass, used again from call to call.
+
+A system hands out fresh memory page by page, each at the price of an interruption: writing a matrix of a
+thousand rows to it takes longer than computing its exponentials. On a CPU each thread therefore keeps a
+few megabytes. The allocator of a GPU does so by itself.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+
+import torch
+from torch import Tensor
+
+# Bytes that a thread keeps at most, and pieces so small that fresh memory costs no more.
+_MOST, _LEAST = 2**23, 2**18
+
+
+class _Kept(threading.local):
+    memory: Tensor | None = None
+
+
+_KEPT = _Kept()
+
+
+class Scratch:
+    """Pieces of memory for one pass; all are free again when the next pass begins.
+
+    Args:
+        like: Whose device and precision the pieces have.
+        entries: How many will be asked for in all; those that do not fit are fresh.
+
+    """
+
+    def __init__(self, like: Tensor, entries: int) -> None:
+        self.like, self.used = like, 0
+        self.memory: Tensor | None = None
+        # A tensor of another class may stand for one without memory.
+        if entries > _LEAST // 4 and type(like) is Tensor and like.device.type == "cpu":
+            self.memory = _at_least(min(entries * like.element_size(), _MOST)).view(like.dtype)
+
+    def take(self, *shape: int) -> Tensor:
+        """Give a contiguous tensor with anything in it."""
+        if self.memory is None:
+            return self.like.new_empty(shape)
+        entries, start = math.prod(shape), self.used
+        if start + entries > self.memory.shape[0]:
+            return self.like.new_empty(shape)
+        # Whole cache lines, so that no two pieces share one.
+        self.used += -(-entries // 16) * 16
+        return self.memory[start : start + entries].view(shape)
+
+
+def _at_least(size: int) -> Tensor:
+    """Give the memory that this thread keeps, after it has grown to so many bytes."""
+    memory = _KEPT.memory
+    if memory is None or memory.shape[0] < size:
+        # Not one of inference mode: it will be written to outside of it.
+        with torch.inference_mode(False):
+            memory = _KEPT.memory = torch.empty(-(-size // 4096) * 4096, dtype=torch.uint8)
+    return memory
