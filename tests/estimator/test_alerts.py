@@ -14,7 +14,7 @@ from aninfonce.estimator import alerts
 from aninfonce.estimator.pairs import augmented, lagged
 from aninfonce.estimator.pairs import make_pairs as paired
 from aninfonce.training.stopping import EarlyStopping
-from tests.estimator.small import make_pairs, quick
+from tests.estimator.small import frames, make_pairs, quick
 
 
 def said(call, *arguments):
@@ -27,12 +27,15 @@ def said(call, *arguments):
 
 
 def given(X, X_pos):
-    return paired(X, None, X_pos, None, None, None)
+    return paired(frames(X), None, X_pos, (1,), None)[0]
 
 
-def outcome(values, interval, *, folded=False):
+def outcome(values, interval, *, folded=False, space="flat"):
     return SimpleNamespace(
-        folded_=folded, concentration_=np.array(values), concentration_interval_=np.array(interval)
+        folded_=folded,
+        space_=space,
+        concentration_=np.array(values),
+        concentration_interval_=np.array(interval),
     )
 
 
@@ -70,10 +73,10 @@ def test_positives_that_are_the_anchors():
     X, _ = make_pairs(300)
     (message,) = said(alerts.warn_about_positives, given(X, X.copy()))
     assert message.startswith("X_pos equals X in 100% of the rows")
-    assert "augment(X)" in said(alerts.warn_about_positives, augmented(X, np.copy))[0]
+    assert "augment(X)" in said(alerts.warn_about_positives, augmented(frames(X), np.copy))[0]
     still = np.repeat(X, 4, axis=0)
-    assert "1 rows later" in said(alerts.warn_about_positives, lagged(still, 1))[0]
-    assert said(alerts.warn_about_positives, lagged(still, 4)) == []
+    assert "1 rows later" in said(alerts.warn_about_positives, lagged(frames(still), 1))[0]
+    assert said(alerts.warn_about_positives, lagged(frames(still), 4)) == []
 
 
 @pytest.mark.parametrize(
@@ -84,16 +87,16 @@ def test_more_columns_than_the_data_can_hold(features, columns, space, most):
     rng = np.random.default_rng(0)
     # Twelve features of which only some are free.
     X = rng.normal(size=(2000, features)) @ rng.normal(size=(features, 12))
-    (message,) = said(alerts.warn_about_size, lagged(X, 1), columns, space)
+    (message,) = said(alerts.warn_about_size, lagged(frames(X), 1), columns, space)
     assert f"along {features} independent direction(s)" in message
     assert f"Try n_components={most}" in message
     assert ("d columns hold d − 1 free factors" in message) == (space != "unbounded")
-    assert said(alerts.warn_about_size, lagged(X, 1), most, space) == []
+    assert said(alerts.warn_about_size, lagged(frames(X), 1), most, space) == []
 
 
 def test_the_scale_of_columns_is_not_their_rank():
     X = np.random.default_rng(0).normal(size=(2000, 3)) * [1.0, 1e-9, 1e6] + [0.0, 1.0, 1e9]
-    assert said(alerts.warn_about_size, lagged(X, 1), 3, "unbounded") == []
+    assert said(alerts.warn_about_size, lagged(frames(X), 1), 3, "unbounded") == []
 
 
 def test_few_pairs():
@@ -110,6 +113,12 @@ def test_columns_in_which_pairs_share_nothing():
         alerts.warn_about_outcome, outcome([0.0, 0.3, 30.0], [[0.0, 9.0], [0.0, 1.1], [20.0, 40.0]])
     )
     assert "Λ̂ is 0 in column(s) 0, 1" in message
+    assert "Try n_components=1," in message
+    on_sphere = outcome([0.0, 30.0], [[0.0, 1.1], [20.0, 40.0]], space="sphere")
+    assert "Try n_components=2," in said(alerts.warn_about_outcome, on_sphere)[0]
+    # In flat space there need be no column that pairs share to hold the others against.
+    (message,) = said(alerts.warn_about_outcome, outcome([0.03, 0.13], [[0.0, 0.2], [0.0, 0.3]]))
+    assert "cannot be told from 0 in any column" in message
     # Not known well enough to tell: no reason to say that it is 0.
     unsure = outcome([4.0, 30.0], [[0.0, 9.0], [20.0, 40.0]])
     assert said(alerts.warn_about_outcome, unsure) == []

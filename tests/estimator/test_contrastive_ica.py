@@ -106,14 +106,16 @@ def test_shuffled_pairs_score_nothing():
 def test_a_recording_pairs_rows_within_groups():
     rng = np.random.default_rng(0)
     X = np.cumsum(rng.normal(size=(200, 2)), axis=0)
-    ica = quick(n_components=2).fit(X)
-    assert ica.lag_ == 1
-    grouped = quick(n_components=2).fit(X, lag=3, groups=np.repeat(["a", "b"], 100))
+    groups = np.repeat(["a", "b"], 100)
+    assert quick(n_components=2).fit(X).lag_ == 1
+    grouped = quick(n_components=2, lag=3).fit(X, groups=groups)
     assert grouped.lag_ == 3
-    assert grouped.score(X) == grouped.score(X, lag=3)
-    assert grouped.score(X) != grouped.score(X, lag=1)
-    with pytest.raises(ValueError, match="at least 2 pairs of rows that are 100 apart"):
-        quick().fit(X, lag=100, groups=np.repeat(["a", "b"], 100))
+    # A list of sessions says the same.
+    listed = quick(n_components=2, lag=3).fit([X[:100], X[100:]])
+    np.testing.assert_array_equal(listed.transform(X), grouped.transform(X))
+    assert grouped.score(X, groups=groups) == grouped.score([X[:100], X[100:]]) != grouped.score(X)
+    with pytest.raises(ValueError, match=r"`lag` must be shorter than every session, got 100 and session 0"):
+        quick(lag=100).fit(X, groups=groups)
 
 
 def test_an_augmentation_is_drawn_anew():
@@ -182,14 +184,19 @@ def test_partial_fit_continues_a_fit():
 
 def test_partial_fit_remembers_how_pairs_were_made():
     X = np.cumsum(make_pairs(600)[0], axis=0)
-    ica = quick(batch_size=100).partial_fit(X[:300], lag=3).partial_fit(X[300:])
+    ica = quick(batch_size=100, lag=3).partial_fit(X[:300]).partial_fit(X[300:])
     assert ica.lag_ == 3
-    assert ica.score(X) == ica.score(X, lag=3)
-    # Another lag for once does not change it.
-    assert ica.partial_fit(X, lag=2).lag_ == 3
+    # What was fitted counts, whatever a parameter was set to since.
+    assert ica.set_params(lag=2).partial_fit(X).lag_ == 3
     paired = quick(batch_size=100).partial_fit(*make_pairs(300))
     with pytest.raises(ValueError, match="give X_pos"):
         paired.partial_fit(X)
+
+
+@pytest.mark.parametrize("name", ["n_components", "lag"])
+def test_partial_fit_cannot_choose(name):
+    with pytest.raises(ValueError, match=f"`{name}` must be given for partial_fit"):
+        quick(**{name: "auto"}).partial_fit(make_pairs(300)[0])
 
 
 def test_precision_follows_the_input():
@@ -220,9 +227,11 @@ def test_the_global_random_state_is_left_alone():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_components": 1}, "`n_components` must be a whole number of at least 2, got 1"),
-        ({"n_components": None}, "`n_components` must be a whole number of at least 2, got None"),
-        ({"n_components": "3"}, "`n_components` must be a whole number of at least 2, got '3'"),
+        ({"n_components": 0}, "`n_components` must be a whole number of at least 1, got 0"),
+        ({"n_components": None}, "`n_components` must be a whole number of at least 1, got None"),
+        ({"n_components": "3"}, "`n_components` must be a whole number of at least 1, got '3'"),
+        ({"n_components": 1, "space": "sphere"}, "`n_components` must be a whole number of at least 2, got"),
+        ({"n_components": 1, "loss": "nt-xent"}, "`n_components` must be a whole number of at least 2, got"),
         ({"n_components": True}, "`n_components` must be"),
         ({"space": "torus"}, "`space`"),
         ({"loss": "mse"}, "`loss` must be one of 'aninfonce'"),
@@ -241,6 +250,19 @@ def test_the_global_random_state_is_left_alone():
         ({"validation_fraction": 1.0}, "`validation_fraction` must lie"),
         ({"validation_fraction": "0.1"}, "`validation_fraction` must be a finite number"),
         ({"encoder": "transformer"}, "transformer"),
+        ({"lag": 0}, "`lag` must be a whole number of at least 1, got 0"),
+        ({"lag": "long"}, "`lag` must be a whole number of at least 1, got 'long'"),
+        ({"lag": ()}, "`lag` must be a whole number, several different ones or 'auto', got"),
+        ({"lag": (2, 2)}, "several different ones"),
+        ({"lag": 2}, "`lag` must be None where pairs come from X_pos, got 2"),
+        ({"lag": 3, "window": 5}, "`lag` must be at least the window of 5 rows"),
+        ({"window": 2}, "`window` must be odd"),
+        ({"window": 3}, "`window` must be 1 where rows are in no order, got 3 with X_pos"),
+        ({"gaps": "fill"}, "`gaps` must be one of 'error', 'skip'"),
+        ({"rate": 0.0}, "`rate` must be"),
+        ({"refits": -1}, "`refits` must be a whole number of at least 0"),
+        ({"n_init": 0}, "`n_init` must be a whole number of at least 1"),
+        ({"input_dropout": 1.0}, "`input_dropout` must lie"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):
@@ -254,9 +276,11 @@ def test_bad_data_are_named():
     with pytest.raises(ValueError, match="`X_pos` must have the shape of X"):
         quick().fit(X, X_pos[:20])
     with pytest.raises(ValueError, match="give one of X_pos"):
-        quick().fit(X, X_pos, lag=1)
-    with pytest.raises(ValueError, match="`groups` go with a recording"):
-        quick().fit(X, X_pos, groups=np.zeros(50))
+        quick().fit(X, X_pos, augment=np.copy)
+    with pytest.raises(ValueError, match="`lag` must be None where pairs come from augment"):
+        quick(lag=1).fit(X, augment=np.copy)
+    with pytest.raises(ValueError, match=r"sessions \(`groups`, or a list\) go with a recording"):
+        quick().fit(X, X_pos, groups=np.arange(50) // 25)
     with pytest.raises(ValueError, match="`groups` must have shape"):
         quick().fit(X, groups=np.zeros(49))
     with pytest.raises(ValueError, match="`augment` must give finite numbers"):

@@ -5,8 +5,9 @@ from torch import nn
 
 from aninfonce.estimator import describing
 from aninfonce.estimator.describing import describe_pairs
-from aninfonce.estimator.pairs import Pairs
+from aninfonce.estimator.pairs import paired
 from aninfonce.training.model import Embedding
+from tests.estimator.small import frames
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def test_rows_from_everywhere_are_described(identity, monkeypatch):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(7000, 2))
     steps = np.where(np.arange(7000) < 1000, 0.02, 0.4)[:, None]
-    pairs = Pairs(x, x + steps * rng.normal(size=x.shape))
+    pairs = paired(frames(x), x + steps * rng.normal(size=x.shape))
     shuffled = pairs.take(rng.permutation(7000))
     ordered, mixed = (describe_pairs(identity, which, seed=0) for which in (pairs, shuffled))
     np.testing.assert_allclose(ordered.values, mixed.values, rtol=0.25)
@@ -35,6 +36,6 @@ def test_rows_from_everywhere_are_described(identity, monkeypatch):
 def test_the_seed_decides(identity):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(300, 2))
-    pairs = Pairs(x, x + 0.1 * rng.normal(size=x.shape))
+    pairs = paired(frames(x), x + 0.1 * rng.normal(size=x.shape))
     one, same = (describe_pairs(identity, pairs, seed=1) for _ in range(2))
     np.testing.assert_array_equal(one.interval, same.interval)

@@ -126,12 +126,23 @@ def test_what_cannot_be_read_is_named(ica, tmp_path):
         load_fitted(path)
 
 
-def test_a_save_from_before_early_stopping_is_read(ica, tmp_path):
+def test_a_save_from_before_early_stopping_and_lags_is_read(ica, data, tmp_path):
     path = ica.save(tmp_path / "old")
     snapshot = read_snapshot(path)
-    new = ("space_", "best_step_", "held_out_curve_", "held_out_steps_", "blocks_")
-    facts = {name: value for name, value in snapshot.facts["estimator"].items() if name not in new}
+    saved = snapshot.facts["estimator"]
+    kept = ("feature_names_in_", "folded_", "n_iter_", "n_features_in_", "loss_curve_", "loss_steps_")
+    later = ("lag", "window", "gaps", "rate", "input_dropout", "n_init", "refits")
+    facts = {
+        **{name: saved[name] for name in kept},
+        "parameters": {name: value for name, value in saved["parameters"].items() if name not in later},
+        "concentration_": saved["concentrations_"][0],
+        "concentration_interval_": saved["concentrations_interval_"][0],
+        "lag_": 2,
+    }
     write_snapshot(path, Snapshot(snapshot.tensors, {**snapshot.facts, "estimator": facts}))
     again = ContrastiveICA.load(path)
     assert again.best_step_ == ica.n_iter_
     assert again.held_out_curve_.size == 0
+    assert again.lag_ == 2
+    np.testing.assert_array_equal(again.transform(data[0]), ica.transform(data[0]))
+    np.testing.assert_array_equal(again.concentration_, ica.concentration_)

@@ -64,11 +64,18 @@ def warn_about_outcome(estimator: ContrastiveICA) -> None:
             " steps, more pairs, another `random_state`, one more in `n_components`, or space='auto' may help"
         )
     values, (low, high) = estimator.concentration_, estimator.concentration_interval_.T
+    if (low <= 0.0).all():
+        _warn(
+            "Λ̂ cannot be told from 0 in any column: as far as these pairs tell, pairs share nothing. See"
+            " whether they belong together; if they do, give more of them, or a shorter `lag`"
+        )
+        return
     empty = np.flatnonzero((low <= 0.0) & ((values <= 0.0) | (high < _EMPTY_COLUMN * values.max())))
     if len(empty):
+        fewest = 1 if estimator.space_ in ("flat", "box", "unbounded") else 2
         _warn(
             f"Λ̂ is 0 in column(s) {', '.join(map(str, empty))}: pairs share nothing there. Try"
-            f" n_components={max(2, len(values) - len(empty))}, or see whether the pairs belong together"
+            f" n_components={max(fewest, len(values) - len(empty))}, or see whether the pairs belong together"
         )
 
 
@@ -102,7 +109,7 @@ def _warn_about_rank(x: Array, n_components: int, space: str) -> None:
         why = " (on a sphere, d columns hold d − 1 free factors)" if on_sphere else ""
         _warn(
             f"n_components={n_components} is more than the data can hold: X varies along {rank} independent"
-            f" direction(s) only{why}. Try n_components={max(2, rank + on_sphere)}"
+            f" direction(s) only{why}. Try n_components={max(2 if on_sphere else 1, rank + on_sphere)}"
         )
 
 
@@ -120,7 +127,7 @@ def _rank(x: Array, most: int) -> int:
 
 
 def _warn_about_copies(pairs: Pairs) -> None:
-    copies = float(np.mean(np.all(pairs.x == pairs.x_pos, axis=1)))
+    copies = float(np.mean((pairs.x == pairs.x_pos).reshape(len(pairs), -1).all(axis=1)))
     if copies > 0.5:
         later = f"X, {pairs.lag} rows later," if pairs.lag is not None else "augment(X)"
         _warn(

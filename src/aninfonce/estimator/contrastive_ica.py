@@ -15,15 +15,16 @@ from torch import nn
 from aninfonce._validation import check_count
 from aninfonce.estimator import alerts
 from aninfonce.estimator.choice_curve import ChoiceCurve
-from aninfonce.estimator.choosing import choose_columns, choose_lag
+from aninfonce.estimator.choosing import choose_columns
 from aninfonce.estimator.describing import describe, excess_kurtosis
 from aninfonce.estimator.embedding import embed_rows, use_concentration
 from aninfonce.estimator.fitting import held_out_curve, loss_curve, train
-from aninfonce.estimator.frames import Frames, GivenRows, Index, read_rows
+from aninfonce.estimator.frames import Array, Frames, Index
 from aninfonce.estimator.keeping import Keeping
 from aninfonce.estimator.looking import Looking
 from aninfonce.estimator.online import train_on
-from aninfonce.estimator.pairs import Augment, Pairs, holds_rows, make_pairs
+from aninfonce.estimator.pairing import Pairing
+from aninfonce.estimator.pairs import Augment, Pairs
 from aninfonce.estimator.refitting import refit
 from aninfonce.estimator.scoring import bits_of_kinds
 from aninfonce.estimator.settings import asks_for_steps, checked
@@ -36,6 +37,7 @@ from aninfonce.training.result import Fitted
 class ContrastiveICA(
     Keeping,
     Looking,
+    Pairing,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -135,13 +137,11 @@ class ContrastiveICA(
     held_out_steps_: Index
     space_evidence_: SpaceChoice | None
     n_components_curve_: ChoiceCurve | None
-    lag_curve_: ChoiceCurve | None
     refit_agreement_: npt.NDArray[np.float64]
     folded_: bool | None
     n_iter_: int
     best_step_: int
     n_features_in_: int
-    _augment: Augment | None
 
     def __init__(
         self,
@@ -279,26 +279,6 @@ class ContrastiveICA(
         train_on(self, X, y, X_pos, groups, augment)
         return self
 
-    def _read(self, X: Any, groups: Any, *, reset: bool) -> GivenRows:
-        return read_rows(self, X, groups, window=int(self.window), gaps=self.gaps, reset=reset)
-
-    def _make_kinds(
-        self, frames: Frames, y: Any, X_pos: Any, augment: Augment | None, parameters: Mapping[str, Any]
-    ) -> tuple[Pairs, ...]:
-        if self.lag is not None and (X_pos is not None or holds_rows(y) or augment is not None):
-            way = "augment" if augment is not None else "X_pos"
-            raise ValueError(f"`lag` must be None where pairs come from {way}, got {self.lag!r}")
-        lags = parameters["lag"]
-        if lags == "auto":
-            columns = parameters["n_components"]
-            lag, self.lag_curve_ = choose_lag(frames, None if columns == "auto" else columns)
-            lags = (lag,)
-        return make_pairs(frames, y, X_pos, lags, augment)
-
-    def _remember_pairs(self, kinds: Sequence[Pairs]) -> None:
-        self.lags_ = tuple(pairs.lag for pairs in kinds if pairs.lag is not None)
-        self._augment = kinds[0].augment
-
     def _keep(self, fitted: Fitted, before: int = 0) -> None:
         self.encoder_, self.loss_, self.folded_ = fitted.encoder, fitted.loss, fitted.folded
         self.space_evidence_ = fitted.choice
@@ -318,13 +298,6 @@ class ContrastiveICA(
             )
             self.space_ = self.space_evidence_.space
 
-    @property
-    def lag_(self) -> int | tuple[int, ...] | None:
-        """The lag, or several; None if X was no recording."""
-        if not self.lags_:
-            return None
-        return self.lags_[0] if len(self.lags_) == 1 else self.lags_
-
     # ------------------------------------------------------------------ using
 
     def transform(self, X: Any, batch_size: int = 8192, *, groups: Any = None) -> Any:
@@ -343,11 +316,15 @@ class ContrastiveICA(
         check_is_fitted(self)
         check_count(batch_size, "batch_size")
         given = self._read(X, groups, reset=False)
-        exact = given.frames.rows.dtype == np.float64
-        embedded = embed_rows(self.encoder_, given.frames, batch_size=batch_size, exact=exact).cpu().numpy()
-        if given.frames.gap is not None:
-            embedded[~given.frames.usable] = np.nan
-        return given.like_given(embedded)
+        return given.like_given(self._embed(given.frames, batch_size))
+
+    def _embed(self, frames: Frames, batch_size: int = 8192) -> Array:
+        """Embed rows in their precision; NaN where something is missing."""
+        exact = frames.rows.dtype == np.float64
+        embedded: Array = embed_rows(self.encoder_, frames, batch_size=batch_size, exact=exact).cpu().numpy()
+        if frames.gap is not None:
+            embedded[~frames.usable] = np.nan
+        return embedded
 
     def score(
         self,
@@ -382,22 +359,6 @@ class ContrastiveICA(
             for pairs in kinds
         ]
         return bits_of_kinds(self.loss_, embedded)
-
-    def pairs_like_fit(
-        self,
-        X: Any,
-        y: Any = None,
-        X_pos: Any = None,
-        groups: Any = None,
-        augment: Augment | None = None,
-    ) -> tuple[Pairs, ...]:
-        """Make pairs of new rows; if nothing says how, as `fit` did."""
-        frames = self._read(X, groups, reset=False).frames
-        if X_pos is None and not holds_rows(y) and augment is None:
-            augment = self._augment
-            if not self.lags_ and augment is None:
-                raise ValueError("the positives of X are needed, as `fit` had them: give X_pos or `augment`")
-        return make_pairs(frames, y, X_pos, self.lags_ or (1,), augment)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "blocks_")

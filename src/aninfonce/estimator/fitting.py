@@ -188,8 +188,11 @@ class Run:
 def _check_spread(frames: Frames) -> None:
     """Refuse sessions in which nothing ever changes."""
     starts = np.flatnonzero(np.diff(frames.session, prepend=-1))
-    for number, rows in enumerate(np.split(frames.rows, starts[1:])):
-        if (rows == rows[:1]).all():
+    for number, place in enumerate(np.split(np.arange(len(frames)), starts[1:])):
+        whole = slice(place[0], place[-1] + 1)
+        rows = frames.rows[whole] if frames.gap is None else frames.rows[whole][~frames.gap[whole]]
+        # One that is missing whole is in no pair.
+        if len(rows) and (rows == rows[:1]).all():
             which = f"session {number} of `X`" if len(starts) > 1 else "`X`"
             raise ValueError(f"{which} must vary, got {len(rows)} equal rows")
 

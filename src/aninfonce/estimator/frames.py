@@ -135,12 +135,14 @@ def read_rows(estimator: Any, X: Any, groups: Any, *, window: int, gaps: Gaps, r
     except ValueError as problem:
         if "NaN" in str(problem):
             raise ValueError(
-                f"{str(problem).splitlines()[0]} If such rows are gaps of a recording, gaps='skip' leaves them"
-                " out of all pairs and gives them back as NaN"
+                f"{str(problem).splitlines()[0]} If such rows are gaps of a recording, gaps='skip' leaves"
+                " them out of all pairs and gives them back as NaN"
             ) from None
         raise
     if x.ndim not in (2, 4):
         raise ValueError(f"`X` must hold rows (N, D) or pictures (N, C, H, W), got {describe(x)}")
+    if x.ndim == 4 and window > 1:
+        raise ValueError(f"`window` must be 1 for pictures, got {window} with {describe(x)}")
     labels = np.zeros(len(x), dtype=np.intp) if groups is None else np.asarray(groups)
     if labels.shape != (len(x),):
         raise ValueError(f"`groups` must have shape ({len(x)},), one label a row of X, got {labels.shape}")
@@ -160,7 +162,7 @@ def _is_list_of_sessions(X: Any) -> bool:
     return isinstance(X, list | tuple) and len(X) > 0 and all(np.ndim(part) >= 2 for part in X)
 
 
-def _joined(sessions: Any) -> tuple[Array, tuple[int, ...]]:
+def _joined(sessions: Any) -> tuple[Any, tuple[int, ...]]:
     parts = [np.asarray(part) for part in sessions]
     for number, part in enumerate(parts):
         if part.shape[1:] != parts[0].shape[1:]:
@@ -168,4 +170,16 @@ def _joined(sessions: Any) -> tuple[Array, tuple[int, ...]]:
                 f"`X` must be a list of sessions with the same columns, got {describe(parts[0])} first and"
                 f" {describe(part)} as number {number}"
             )
-    return np.concatenate(parts), tuple(len(part) for part in parts)
+    lengths = tuple(len(part) for part in parts)
+    names = [list(part.columns) if hasattr(part, "columns") else None for part in sessions]
+    for number, own in enumerate(names):
+        if own != names[0]:
+            raise ValueError(
+                f"`X` must be a list of sessions with the same columns, got {names[0]} first and {own} as"
+                f" number {number}"
+            )
+    if names[0] is not None and all(hasattr(part, "iloc") for part in sessions):
+        import pandas as pd
+
+        return pd.concat(list(sessions), ignore_index=True), lengths
+    return np.concatenate(parts), lengths

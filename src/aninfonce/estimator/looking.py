@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from aninfonce._files import write_whole
 from aninfonce._validation import check_choice, check_count, describe
@@ -18,10 +18,9 @@ from aninfonce.estimator.time_constants import TimeConstants
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aninfonce.estimator.frames import Array
+    from aninfonce.estimator.frames import Array, Frames, GivenRows
     from aninfonce.training.model import Embedding
 
-_FLOATS = [np.float64, np.float32]
 _CHOICES = {"n_components": "number of columns", "lag": "lag [rows]"}
 
 
@@ -40,8 +39,12 @@ class Looking(TimeConstants):
 
     if TYPE_CHECKING:
 
-        def transform(self, X: Any, batch_size: int = 8192) -> Array:
+        def transform(self, X: Any, batch_size: int = 8192) -> Any:
             """Embed rows."""
+
+        def _read(self, X: Any, groups: Any, *, reset: bool) -> GivenRows: ...
+
+        def _embed(self, frames: Frames) -> Array: ...
 
     def plot_concentration(
         self, *, as_time: bool | None = None, seconds_per_row: float | None = None
@@ -50,7 +53,8 @@ class Looking(TimeConstants):
 
         Args:
             as_time: time constants instead of Λ̂; if None, wherever there are any (`time_constants_`).
-            seconds_per_row: between two rows of the recording, to tell time in seconds.
+            seconds_per_row: between two rows of the recording, to tell time in seconds, where the parameter
+                `rate` does not already.
 
         Returns:
             The figure, of `aninfonce.plots.concentration_plot`.
@@ -72,9 +76,14 @@ class Looking(TimeConstants):
                 "`as_time` must be False here: only a recording in flat space has time constants"
             )
         if seconds_per_row is None:
-            return concentration_plot(times, ends, self.blocks_, as_time="rows")
+            return concentration_plot(times, ends, self.blocks_, as_time=self._unit())
+        if self.rate is not None:
+            raise ValueError(f"`seconds_per_row` must be None: rate={self.rate:g} tells it already")
         factor = check_number(seconds_per_row, "seconds_per_row", minimum=0.0, exclusive=True)
         return concentration_plot(factor * times, factor * ends, self.blocks_, as_time="seconds")
+
+    def _unit(self) -> Literal["rows", "seconds"]:
+        return "rows" if self.rate is None else "seconds"
 
     def plot_embedding(
         self,
@@ -88,7 +97,7 @@ class Looking(TimeConstants):
         """Embed rows and draw two columns, coloured by time or by a label.
 
         Args:
-            X: rows (N, D).
+            X: rows (N, D) or a list of sessions; gaps are left out.
             color: (N,) numbers or labels; the number of the row if None.
             label: what the colour is.
             columns: the two to draw; the first two if None.
@@ -100,7 +109,7 @@ class Looking(TimeConstants):
         """
         from aninfonce.plots import embedding_plot
 
-        z = np.asarray(self.transform(X))
+        z, color = self._drawn(X, color)
         which = range(min(2, z.shape[1])) if columns is None else columns
         return embedding_plot(z, color=color, label=label, columns=which, trajectory=trajectory)
 
@@ -117,7 +126,7 @@ class Looking(TimeConstants):
 
         Args:
             path: of the page, such as "embedding.html".
-            X: rows (N, D); of more than 20 000 every so-many-th is shown.
+            X: rows (N, D) or a list of sessions; of more than 20 000 every so-many-th is shown.
             color: (N,) numbers or labels; the number of the row if None.
             label: what the colour is.
             title: heading of the page.
@@ -128,9 +137,19 @@ class Looking(TimeConstants):
         """
         from aninfonce.plots import embedding_page
 
-        page = embedding_page(np.asarray(self.transform(X)), color=color, label=label, title=title)
-        write_whole(path, page)
+        z, color = self._drawn(X, color)
+        write_whole(path, embedding_page(z, color=color, label=label, title=title))
         return Path(path)
+
+    def _drawn(self, X: Any, color: Any) -> tuple[Array, Any]:
+        """Embed rows to be drawn, one session after another and without gaps, with their colours."""
+        found = self.transform(X)
+        z = np.concatenate(found) if isinstance(found, list) else np.asarray(found)
+        kept = np.isfinite(z).all(axis=1)
+        if not kept.all():
+            color = np.arange(len(z)) if color is None else np.asarray(color)
+            color = color[kept] if len(color) == len(z) else color
+        return z[kept], color
 
     def plot_held_out(self) -> Figure:
         """Draw the held-out score while it was trained for, and the step whose weights were kept.
@@ -187,21 +206,26 @@ class Looking(TimeConstants):
             batch_size: rows at once.
 
         Returns:
-            (d, D).
+            (d, D); of windows the sum over their rows.
 
         """
         from aninfonce.estimator.attribution import mean_absolute_jacobian
 
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=_FLOATS)
-        return mean_absolute_jacobian(self.encoder_, X, batch_size=batch_size)
+        frames = self._read(X, None, reset=False).frames
+        shown = frames[np.flatnonzero(frames.usable)]
+        found = mean_absolute_jacobian(self.encoder_, shown, batch_size=batch_size)
+        if frames.window == 1:
+            return found
+        summed: npt.NDArray[np.float64] = found.reshape(len(found), frames.window, -1).sum(axis=1)
+        return summed
 
     def inverse(self, Z: Any, X: Any, n_neighbors: int = 1) -> Array:
         """Tell what a point of the embedding looks like: the row of X that is embedded nearest to it.
 
         Args:
             Z: points (M, d) of the embedding, such as a walk along one column.
-            X: rows (N, D) to choose from.
+            X: rows (N, D), or sessions, to choose from.
             n_neighbors: the mean of so many nearest rows.
 
         Returns:
@@ -211,18 +235,19 @@ class Looking(TimeConstants):
         from sklearn.neighbors import NearestNeighbors
 
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=_FLOATS)
-        embedded = np.asarray(self.transform(X))
+        frames = self._read(X, None, reset=False).frames
+        usable = frames.usable
+        rows, embedded = frames.rows[usable], self._embed(frames)[usable]
         points = np.asarray(Z, dtype=embedded.dtype)
         if points.ndim != 2 or points.shape[1] != embedded.shape[1] or not np.isfinite(points).all():
             raise ValueError(
                 f"`Z` must be finite and of shape (M, {embedded.shape[1]}), got {describe(points)}"
             )
-        if check_count(n_neighbors, "n_neighbors") > len(X):
-            raise ValueError(f"`n_neighbors` must be at most the {len(X)} rows of X, got {n_neighbors}")
+        if check_count(n_neighbors, "n_neighbors") > len(rows):
+            raise ValueError(f"`n_neighbors` must be at most the {len(rows)} rows of X, got {n_neighbors}")
         nearest = NearestNeighbors(n_neighbors=n_neighbors).fit(embedded)
-        rows: Array = X[nearest.kneighbors(points, return_distance=False)].mean(axis=1)
-        return rows
+        found: Array = rows[nearest.kneighbors(points, return_distance=False)].mean(axis=1)
+        return found
 
     # ------------------------------------------------------------------ in a notebook
 
@@ -253,7 +278,7 @@ class Looking(TimeConstants):
             row = [str(column), f"{value:.3g}", f"{low:.3g} to {high:.3g}"]
             row += [] if times is None else [f"{times[column]:.3g}"]
             rows.append([*row, str(block_of.get(column, "–"))])
-        time = [] if times is None else ["time constant [rows]"]
+        time = [] if times is None else [f"time constant [{self._unit()}]"]
         table = html_table(
             ["column", "Λ̂", "95 % interval", *time, "block"], rows, numbers=range(4 + len(time))
         )

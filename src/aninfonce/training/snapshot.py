@@ -143,7 +143,9 @@ def _bare_embedding(config: TrainingConfig, snapshot: Snapshot, encoder: nn.Modu
 def _choice(facts: dict[str, Any]) -> SpaceChoice | None:
     """Read what was found of the space; runs from before there was a choice have nothing of it."""
     found = facts.get("choice")
-    return None if found is None else SpaceChoice(**found)
+    if found is None:
+        return None
+    return SpaceChoice(**{**found, "excess_kurtosis": tuple(found.get("excess_kurtosis", ()))})
 
 
 def _under(snapshot: Snapshot, prefix: str) -> dict[str, Tensor]:
