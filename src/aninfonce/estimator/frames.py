@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -179,7 +180,6 @@ def _joined(sessions: Any) -> tuple[Any, tuple[int, ...]]:
                 f" number {number}"
             )
     if names[0] is not None and all(hasattr(part, "iloc") for part in sessions):
-        import pandas as pd
-
-        return pd.concat(list(sessions), ignore_index=True), lengths
+        # Names are kept, and pandas is not needed by those who have none.
+        return import_module("pandas").concat(list(sessions), ignore_index=True), lengths
     return np.concatenate(parts), lengths
