@@ -246,3 +246,23 @@ def test_in_a_pipeline_and_as_text(fitted, pairs):
     with sklearn.config_context(display="text"):
         assert not hasattr(fitted, "_repr_html_")
         assert "text/html" not in fitted._repr_mimebundle_()
+
+
+def test_windows_sessions_and_gaps_are_shown(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.cumsum(rng.normal(size=(200, 3)), axis=0)
+    X[50, 1] = np.nan
+    ica = quick(n_components=2, window=3, gaps="skip").fit(X)
+    assert ica.attribution(X).shape == (2, 3)
+    sessions = [X[:80], X[80:]]
+    drawn = ica.plot_embedding(sessions).axes[0].collections[0].get_offsets()
+    z = np.concatenate(ica.transform(sessions))
+    kept = np.isfinite(z).all(axis=1)
+    assert kept.sum() == 197
+    np.testing.assert_allclose(drawn, z[kept])
+    page = ica.save_embedding_page(tmp_path / "page.html", X, np.arange(200))
+    assert "197 rows" in page.read_text(encoding="utf-8")
+    rows = ica.inverse(z[kept][[3, 100]], sessions)
+    np.testing.assert_array_equal(rows, X[kept][[3, 100]])
+    with pytest.raises(ValueError, match="`color`"):
+        ica.plot_embedding(X, np.arange(199))

@@ -62,7 +62,7 @@ class ContrastiveICA(
 
     Args:
         n_components: d, columns of the embedding; at least 2 on a sphere. "auto" tries more and more, and
-            keeps the fewest whose held-out score is within a standard error of the best.
+            keeps the fewest whose held-out score is within two standard errors of the best.
         space: where the embedding lives: "flat" for factors of any distribution, "sphere" as in the papers,
             or "auto" to find out; "learnable-sphere", "box" or "unbounded" for the heads of the papers.
         lag: rows from an anchor to its positive, where X is a recording. Several lags have a Λ̂ each and share

@@ -21,7 +21,7 @@ from aninfonce.estimator.sources import open_source
 from aninfonce.training.config import TrainingConfig
 from aninfonce.training.errors import TrainingInterrupted
 from aninfonce.training.loop import Trainer
-from aninfonce.training.model import Embedding
+from aninfonce.training.model import Embedding, weight_type
 from aninfonce.training.progress import ProgressBar
 from aninfonce.training.result import Fitted
 from aninfonce.training.stopping import EarlyStopping
@@ -95,6 +95,8 @@ def train(
             f"`n_init` must be 1 where no pairs are held out to choose by, got {parameters['n_init']}"
         )
     encoder, best = parameters["encoder"], None
+    if isinstance(encoder, nn.Module):
+        _check_encoder(encoder, kinds[0].frames, parameters["n_components"])
     for start in range(parameters["n_init"]):
         own = copy.deepcopy(encoder) if isinstance(encoder, nn.Module) else None
         if start:
@@ -183,6 +185,23 @@ class Run:
         if self.centre is not None:
             assert isinstance(inputs, Whitening)
             inputs.shift(sign * torch.from_numpy(self.centre))
+
+
+@torch.no_grad()
+def _check_encoder(encoder: nn.Module, frames: Frames, columns: int) -> None:
+    """Refuse a network that does not go from what it will be shown to as many columns as were asked for."""
+    rows = torch.from_numpy(np.array(frames[np.flatnonzero(frames.usable)[:2]]))
+    try:
+        found = tuple(copy.deepcopy(encoder).cpu().eval()(rows.to(weight_type(encoder))).shape)
+    except RuntimeError as problem:
+        raise ValueError(
+            f"`encoder` must take rows of shape (n, {', '.join(map(str, rows.shape[1:]))}): {problem}"
+        ) from None
+    if found != (len(rows), columns):
+        raise ValueError(
+            f"`n_components` must be the number of columns that `encoder` gives, got {columns} and an output"
+            f" of shape {found} for {len(rows)} rows"
+        )
 
 
 def _check_spread(frames: Frames) -> None:

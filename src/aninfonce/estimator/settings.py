@@ -47,6 +47,7 @@ _OWN_NAMES = {
     "`options` of the encoder": "`encoder_options` of",
     "`loss.options`": "`loss_options`",
     "`loss.name`": "`loss`",
+    "several kinds of pairs": "several lags",
     "parameters of the estimator: ": "",
 }
 
@@ -83,7 +84,10 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"`{name}` must be a name, one of {choices}, got {describe(found[name])}")
         check_choice(found[name], name, choices)
     fewest = 2 if found["space"] in _SPHERES or found["loss"] != "aninfonce" else 1
-    if not _is_auto(found["n_components"]):
+    if _is_auto(found["n_components"]):
+        if isinstance(found["encoder"], nn.Module):
+            raise ValueError("`n_components` must be the number of columns that `encoder` gives, got 'auto'")
+    else:
         found["n_components"] = check_count(found["n_components"], "n_components", minimum=fewest)
     found["window"] = check_count(found["window"], "window")
     if found["window"] % 2 == 0:

@@ -64,7 +64,7 @@ class TimeConstants:
         values = np.concatenate([self.concentrations_[..., None], self.concentrations_interval_], axis=2)
         lags = torch.tensor(self.lags_, dtype=torch.float64)[:, None, None]
         times: Floats = time_constant(torch.from_numpy(values), lags).numpy() / (self.rate or 1.0)
-        width = np.log(np.maximum(times[..., 2], 1e-300) / np.maximum(times[..., 1], 1e-300))
-        best = np.argmin(width, axis=0)
+        logs = np.log(np.clip(times[..., 1:], 1e-300, 1e300))
+        best = np.argmin(logs[..., 1] - logs[..., 0], axis=0)
         found: Floats = times[best, np.arange(times.shape[1])]
         return found
