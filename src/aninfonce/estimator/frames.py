@@ -135,8 +135,8 @@ def read_rows(estimator: Any, X: Any, groups: Any, *, window: int, gaps: Gaps, r
     except ValueError as problem:
         if "NaN" in str(problem):
             raise ValueError(
-                f"{str(problem).splitlines()[0]} If such rows are gaps of a recording, gaps='skip' leaves them"
-                " out of all pairs and gives them back as NaN"
+                f"{str(problem).splitlines()[0]} If such rows are gaps of a recording, gaps='skip' leaves"
+                " them out of all pairs and gives them back as NaN"
             ) from None
         raise
     if x.ndim not in (2, 4):
