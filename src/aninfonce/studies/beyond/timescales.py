@@ -68,7 +68,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
             if row["cell"] == name:
                 right.loglog(row["metrics"]["Λ"], row["metrics"]["Λ̂"], "o", color=f"C{number}", alpha=0.7)
         right.plot([], [], "o", color=f"C{number}", label=name)
-    right.axline((1.0, 1.0), slope=1.0, color="grey", linewidth=0.8)
+    right.axline((1.0, 1.0), (10.0, 10.0), color="grey", linewidth=0.8)
     right.set(xlabel="Λ = φ/(1−φ²)", ylabel="Λ̂")
     right.legend(fontsize=8)
     return {"timescales": figure}
