@@ -43,3 +43,17 @@ def test_what_is_known_of_each_method():
     with_errors = {name for name, row in rows.items() if "error of Λ̂" in row["metrics"]}
     assert with_errors == {"flat", "flat, no β", "flat, lag 4", "AMUSE (linear)"}
     assert all(set(row["metrics"]) >= {"R²", "mean correlation"} for row in rows.values())
+
+
+def test_strengths_are_drawn_in_order_whatever_was_finished_first():
+    study = find_study("broken-assumptions")
+    rows = [
+        {
+            "cell": cell.name,
+            "configuration": cell.configuration,
+            "metrics": {"R²": 0.1 * place, "mean correlation": 1},
+        }
+        for place, cell in enumerate(study.cells("laptop")[1:4])
+    ]
+    axes = study.plot(rows[::-1])["broken"].axes[0]
+    assert [line.get_xdata()[0] for line in axes.lines] == [row["metrics"]["R²"] for row in rows]

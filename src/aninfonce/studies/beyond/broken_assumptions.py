@@ -73,6 +73,9 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² and mean correlation for each violation, from a little to much."""
     from matplotlib.figure import Figure
 
+    # From a little to much, in whatever order the rows were finished.
+    places = {cell.name: place for place, cell in enumerate(cells("laptop"))}
+    rows = sorted(rows, key=lambda row: places.get(row["cell"], len(places)))
     families = list(dict.fromkeys(row["configuration"]["family"] for row in rows))
     figure = Figure(figsize=(9.0, 1.2 + 0.6 * len(families)), layout="constrained")
     for axes, metric in zip(figure.subplots(1, 2, sharey=True), ("R²", "mean correlation"), strict=True):

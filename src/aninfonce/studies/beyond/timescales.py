@@ -54,7 +54,8 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
 
     figure = Figure(figsize=(9.0, 3.8), layout="constrained")
     left, right = figure.subplots(1, 2)
-    names = list(dict.fromkeys(row["cell"] for row in rows))
+    found = {row["cell"] for row in rows}
+    names = [cell.name for cell in cells("laptop") if cell.name in found]
     for metric, colour, shift in (("R²", "C0", -0.1), ("mean correlation", "C1", 0.1)):
         values = [row["metrics"][metric] for row in rows]
         places = [names.index(row["cell"]) + shift for row in rows]
@@ -63,7 +64,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     left.invert_yaxis()
     left.legend()
     known = [row for row in rows if "Λ̂" in row["metrics"]]
-    for number, name in enumerate(dict.fromkeys(row["cell"] for row in known)):
+    for number, name in enumerate(name for name in names if name in {row["cell"] for row in known}):
         for row in known:
             if row["cell"] == name:
                 right.loglog(row["metrics"]["Λ"], row["metrics"]["Λ̂"], "o", color=f"C{number}", alpha=0.7)
