@@ -79,7 +79,8 @@ class ContrastiveICA(
             are the start, and the module itself stays as it is.
         encoder_options: of the network, such as `{"width": 256}`.
         loss_options: of the loss, such as `{"temperature": 0.5}`.
-        whiten: decorrelate the inputs by a fixed map; "scale" only scales each, for many noisy channels.
+        whiten: "scale" brings each input to one scale; True decorrelates them, which mixtures of few
+            noise-free channels may want, and which blows up noise.
         input_dropout: share of the inputs left out at random in every step, against learning noise by heart.
         validation_fraction: of the pairs, held out from training: they decide which weights are kept, and Λ̂
             is theirs. Of a few sessions it is the end of each, of many it is whole ones. Not used where it
@@ -159,7 +160,7 @@ class ContrastiveICA(
         encoder: str | nn.Module = "mlp",
         encoder_options: Mapping[str, Any] | None = None,
         loss_options: Mapping[str, Any] | None = None,
-        whiten: bool | Literal["scale"] = True,
+        whiten: bool | Literal["scale"] = "scale",
         input_dropout: float = 0.0,
         validation_fraction: float = 0.15,
         patience: int | None = 20,

@@ -65,13 +65,14 @@ def contrastive(x: Matrix, settings: Configuration, seed: int, *, judged: bool =
     model = ContrastiveICA(
         columns,
         **METHODS[method],
+        lag=lag,
         max_steps=settings["steps"],
         batch_size=settings["batch_size"],
         random_state=derive_seed(seed, "weights") % 2**31,
         device="cpu",
-    ).fit(x[:rows], lag=lag)
+    ).fit(x[:rows])
     flat = METHODS[method]["space"] == "flat"
-    more: Metrics = {"held-out bits": float(model.score(x[rows:], lag=lag))}
+    more: Metrics = {"held-out bits": float(model.score(x[rows:]))}
     if flat:
         more["columns by themselves"] = sum(len(block) == 1 for block in model.blocks_)
     if judged:
