@@ -3,6 +3,7 @@
     python -m benchmarks.scaling             one and two processes on this machine (gloo), printed
     python -m benchmarks.scaling --save      ... and kept in benchmarks/results/scaling.jsonl
     python -m benchmarks.scaling --paper     what 1 to 64 processes send and compute a step
+    python -m benchmarks.scaling --docs      bring the tables of docs/howto/many-gpus.md up to date
 
 One global batch, trained by one process and by two with half of the rows each, in turns, so that both meet
 the same machine. Efficiency is the time of one over the number of processes times the time of the slowest: on
@@ -23,7 +24,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from aninfonce.report.markdown import between_marks
+from benchmarks.tables import table
+
 RESULTS = Path(__file__).parent / "results" / "scaling.jsonl"
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "many-gpus.md"
+MARKS = ("<!-- scaling: start -->", "<!-- scaling: end -->")
 
 
 @dataclass(frozen=True)
@@ -189,6 +195,47 @@ def describe(row: dict[str, Any]) -> str:
     )
 
 
+def tables(rows: list[dict[str, Any]]) -> str:
+    """Write Markdown of what was measured, and of what one process of up to 64 does in a step."""
+    measured = table(
+        ("pairs × columns, width", "1 process, CPU ms", "2, CPU ms each", "efficiency, CPU", "on the clock"),
+        (
+            [
+                f"{row['pairs']} × {row['dim']}, {row['width']}",
+                *(f"{value:.1f}" for value in row["cpu_ms"]),
+                f"{row['cpu_efficiency']:.0%}",
+                f"{row['wall_efficiency']:.0%} (load {row['load']:.1f} on {row['cores']} cores)",
+            ]
+            for row in rows
+        ),
+    )
+    setting = SETTINGS[-1]
+    units = (
+        "encoder, MFLOP",
+        "loss, MFLOP",
+        "Muon, MFLOP",
+        "anchors, MB",
+        "their gradients, MB",
+        "weights, MB",
+    )
+    paper = table(
+        ("processes", *units),
+        (
+            [str(processes), *(f"{value:,.{int(name.endswith('mb'))}f}" for name, value in counts.items())]
+            for processes in PROCESSES
+            for counts in [on_paper(setting, processes)]
+        ),
+    )
+    title = f"{setting.pairs} pairs of {setting.dim} columns, layers of {setting.width}:"
+    return f"\n{measured}\n{title}\n\n{paper}\n"
+
+
+def page() -> str:
+    """Write the page as it should be, from the kept results."""
+    rows = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
+    return between_marks(PAGE, tables(rows), MARKS)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -198,7 +245,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7, help="turns of each, besides one to warm up")
     parser.add_argument("--save", action="store_true", help="replace the kept results")
     parser.add_argument("--paper", action="store_true", help="print what up to 64 processes would do")
+    parser.add_argument("--docs", action="store_true", help="write the kept results into the page")
     chosen = parser.parse_args()
+    if chosen.docs:
+        PAGE.write_text(page(), encoding="utf-8")
+        return
     if chosen.paper:
         for setting in SETTINGS:
             print(setting)
