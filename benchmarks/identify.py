@@ -59,11 +59,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     # because at those of AnInfoNCE some style (R² .16) is left over from the start, at the same loss.
     "infonce-5-25": {"process": "fig2/25", "config": {"loss": "infonce"}, "low_rates": True},
     "d20-75": {"process": "fig4a/d20", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 4000}}},
-    # In so many dimensions the sphere folds along a few of them: the last layer is renewed twice.
-    "d40-75": {
-        "process": "fig4a/d40",
-        "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 6000, "renew": (0.3, 0.6)}},
-    },
+    "d40-75": {"process": "fig4a/d40", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 9000}}},
 }
 
 
