@@ -95,8 +95,6 @@ class Recipe(Settings):
         warmup: steps over which all rates rise linearly.
         decay: of all rates to zero at the last step, or "none".
         unfold: the phase without the sphere; used for AnInfoNCE on the sphere.
-        renew: shares of the steps at which the last layer is set anew to what pairs share most, which pulls
-            folds apart in many dimensions; used for AnInfoNCE on the sphere if the Λ differ little.
         close: the closing fits; used for AnInfoNCE on the sphere.
 
     """
@@ -120,7 +118,6 @@ class Recipe(Settings):
     warmup: NonNegativeInt = 50
     decay: Literal["linear", "cosine", "none"] = "linear"
     unfold: Unfolding | None = Unfolding()
-    renew: tuple[Share, ...] = ()
     close: Closing | None = Closing()
 
     @model_validator(mode="before")
@@ -290,11 +287,6 @@ class TrainingConfig(Settings):
     def closes(self) -> bool:
         """Whether axes and Λ̂ are found after the last step, and a sphere is made round."""
         return self.recipe.close is not None and self.aligns
-
-    @property
-    def renews(self) -> bool:
-        """Whether the last layer is set anew while training."""
-        return bool(self.recipe.renew) and self.aligns and self.space != "flat"
 
     @property
     def aligns(self) -> bool:

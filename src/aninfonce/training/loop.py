@@ -14,7 +14,6 @@ from torch.optim import Optimizer
 
 from aninfonce._seeds import global_stream, stream
 from aninfonce.processes import PairBatch
-from aninfonce.training.canonical import is_due_for_renewal, renew
 from aninfonce.training.checkpoint import (
     Snapshot,
     checkpoint_path,
@@ -152,7 +151,7 @@ class Trainer:
         self.closing_generator = stream(config.seed, "folding check")
         self.last: nn.Linear | None = None
         self.appended_linear = False
-        if self.config.unfolds or self.config.closes or self.config.renews:
+        if self.config.unfolds or self.config.closes:
             few = self.monitor.pairs.x[:8].to(weight_type(self.embedding))
             self.last, self.appended_linear = prepare_for_sphere(
                 self.embedding, self.loss, few, self.config.dim
@@ -217,8 +216,6 @@ class Trainer:
         while self.step < self.recipe.steps:
             if is_due_on_sphere(self):
                 put_on_sphere(self)
-            if is_due_for_renewal(self):
-                renew(self)
             value = self._one_step()
             old = self.running_loss
             self.running_loss = value if old is None else old + _NEWEST * (value - old)
