@@ -16,7 +16,7 @@ from aninfonce._validation import check_count
 from aninfonce.estimator import alerts
 from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.choosing import choose_columns, choose_lag
-from aninfonce.estimator.describing import describe, excess_kurtosis
+from aninfonce.estimator.describing import describe, sixth_moments
 from aninfonce.estimator.embedding import embed_rows, use_concentration
 from aninfonce.estimator.fitting import held_out_curve, loss_curve, train
 from aninfonce.estimator.frames import Frames, GivenRows, Index, read_rows
@@ -315,7 +315,7 @@ class ContrastiveICA(
         self.concentrations_, self.concentrations_interval_, self.blocks_, self.separated_ = found
         if flat and self.space_evidence_ is not None:
             self.space_evidence_ = look_for_box(
-                self.space_evidence_, excess_kurtosis(self.encoder_, kinds[0].x).tolist()
+                self.space_evidence_, sixth_moments(self.encoder_, kinds[0].x).tolist()
             )
             self.space_ = self.space_evidence_.space
 
