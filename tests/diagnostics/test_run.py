@@ -1,5 +1,6 @@
 """No advice tells a user to do what the run did."""
 
+import numpy as np
 import pytest
 import torch
 from sklearn.pipeline import make_pipeline
@@ -36,6 +37,14 @@ def test_what_is_known():
     assert not run_of(fitted(NTXent())).anisotropic
     X, X_pos = make_pairs(300)
     assert run_of(quick().fit(X, X_pos)).loss == "AnInfoNCE"
+    # Where "auto" ended counts, not that it was asked for.
+    found = quick(space="auto").fit(np.random.default_rng(0).normal(size=(400, 3)))
+    assert (found.config_.space, found.space_, run_of(found).space, run_of(found).flat) == (
+        "auto",
+        "flat",
+        "flat",
+        True,
+    )
     assert run_of(make_pipeline(StandardScaler(), quick(loss="infonce")).fit(X)).loss == "InfoNCE"
 
 

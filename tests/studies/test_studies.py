@@ -32,6 +32,8 @@ CELLS = {
     "table4": ["row 3:*", "row 5:*", "identity", "supervised"],
     "causal3dident": ["DGP rotations, AnInfoNCE", "small crops, InfoNCE", "rotations, InfoNCE"],
     "marginals": ["κ=1"],
+    "timescales": ["flat", "sphere, d + 1 columns", "AMUSE*"],
+    "broken-assumptions": ["nothing broken", "noise, share 0.5", "4 of 4 share Λ, Laplace"],
 }
 # Fixtures of the folders with real images, for the modules that need them.
 FOLDERS = {"aninfonce.studies.images": "mnist_folder", "aninfonce.studies.simclr": "cifar10_folder"}

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import nn
 
-from aninfonce.losses import CandidatePotential, EnsembleAnInfoNCE, LpInfoNCE
+from aninfonce.losses import AlternatingLoss, CandidatePotential, EnsembleAnInfoNCE, LpInfoNCE
 from aninfonce.similarities import Anisotropic, FullAnisotropic
 from aninfonce.training import Fitted
 
@@ -36,7 +36,7 @@ class Run:
     @property
     def flat(self) -> bool:
         """Whether the embedding is known to live elsewhere than on a sphere."""
-        return self.space in ("box", "unbounded")
+        return self.space in ("flat", "box", "unbounded")
 
     @property
     def keep_more(self) -> str:
@@ -47,7 +47,7 @@ class Run:
             return f"train with AnInfoNCE instead of {self.loss}"
         steps = ["train longer", "give the embedding more columns"]
         if not self.flat:
-            steps.append('train in flat space (`space="unbounded"`)')
+            steps.append('train in flat space (`space="flat"`)')
         if not self.potential:
             steps.append("add a candidate potential to the loss")
         return f"{', '.join(steps[:-1])} or {steps[-1]}"
@@ -69,12 +69,14 @@ def run_of(encoder: Any) -> Run:
 
     """
     if isinstance(encoder, Fitted):
-        return _described(encoder.loss, encoder.config.space)
+        choice = encoder.choice
+        return _described(encoder.loss, encoder.config.space if choice is None else choice.space)
     if steps := getattr(encoder, "steps", None):
         return run_of(steps[-1][-1])
-    loss, config = getattr(encoder, "loss_", None), getattr(encoder, "config_", None)
+    loss = getattr(encoder, "loss_", None)
     if isinstance(loss, nn.Module):
-        return _described(loss, getattr(config, "space", None))
+        # Where it ended, which "auto" does not tell.
+        return _described(loss, getattr(encoder, "space_", None))
     return Run()
 
 
@@ -85,6 +87,6 @@ def _described(loss: nn.Module, space: str | None) -> Run:
         anisotropic=any(isinstance(part, Anisotropic | FullAnisotropic) for part in kinds),
         potential=any(isinstance(part, CandidatePotential) for part in kinds),
         power=isinstance(loss, LpInfoNCE),
-        ensemble=isinstance(loss, EnsembleAnInfoNCE),
+        ensemble=isinstance(loss, EnsembleAnInfoNCE | AlternatingLoss),
         space=space,
     )

@@ -16,7 +16,7 @@ from aninfonce._validation import check_count
 from aninfonce.estimator import alerts
 from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.choosing import choose_columns
-from aninfonce.estimator.describing import describe, excess_kurtosis
+from aninfonce.estimator.describing import describe, sixth_moments
 from aninfonce.estimator.embedding import embed_rows, use_concentration
 from aninfonce.estimator.fitting import held_out_curve, loss_curve, train
 from aninfonce.estimator.frames import Array, Frames, Index
@@ -81,7 +81,8 @@ class ContrastiveICA(
             are the start, and the module itself stays as it is.
         encoder_options: of the network, such as `{"width": 256}`.
         loss_options: of the loss, such as `{"temperature": 0.5}`.
-        whiten: decorrelate the inputs by a fixed map; "scale" only scales each, for many noisy channels.
+        whiten: "scale" brings each input to one scale; True decorrelates them, which mixtures of few
+            noise-free channels may want, and which blows up noise.
         input_dropout: share of the inputs left out at random in every step, against learning noise by heart.
         validation_fraction: of the pairs, held out from training: they decide which weights are kept, and Λ̂
             is theirs. Of a few sessions it is the end of each, of many it is whole ones. Not used where it
@@ -159,7 +160,7 @@ class ContrastiveICA(
         encoder: str | nn.Module = "mlp",
         encoder_options: Mapping[str, Any] | None = None,
         loss_options: Mapping[str, Any] | None = None,
-        whiten: bool | Literal["scale"] = True,
+        whiten: bool | Literal["scale"] = "scale",
         input_dropout: float = 0.0,
         validation_fraction: float = 0.15,
         patience: int | None = 20,
@@ -294,7 +295,7 @@ class ContrastiveICA(
         self.concentrations_, self.concentrations_interval_, self.blocks_, self.separated_ = found
         if flat and self.space_evidence_ is not None:
             self.space_evidence_ = look_for_box(
-                self.space_evidence_, excess_kurtosis(self.encoder_, kinds[0].x).tolist()
+                self.space_evidence_, sixth_moments(self.encoder_, kinds[0].x).tolist()
             )
             self.space_ = self.space_evidence_.space
 

@@ -33,7 +33,8 @@ def train_on(
         estimator.lag_curve_ = estimator.n_components_curve_ = None
         kinds = estimator._make_kinds(frames, y, X_pos, augment, parameters)
         seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-        whole = training_config(parameters, min(map(len, kinds)), seed, kinds=len(kinds))
+        pictures = frames.rows.ndim == 4
+        whole = training_config(parameters, min(map(len, kinds)), seed, kinds=len(kinds), pictures=pictures)
     else:
         kinds = estimator.pairs_like_fit(X, y, X_pos, groups, augment)
         seed, whole = estimator.config_.seed, estimator.config_

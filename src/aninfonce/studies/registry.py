@@ -39,11 +39,15 @@ _NAMES = (
     "causal3dident",
     "marginals",
     "cifar10",
+    "timescales",
+    "broken-assumptions",
 )
 # Need images that cannot be fetched: left out where all studies are run.
 _ON_OWN_DATA = ("imagenet",)
 # Those whose module is in the folder `images`.
 _OF_IMAGES = ("fig3", "fig6-images", "mnist-augmentations", "domain", "augmentation-strength", "editing")
+# Those in the folder `beyond`: ours, of recordings.
+_BEYOND = ("timescales", "broken-assumptions")
 
 
 def study_names(*, own_data: bool = False) -> list[str]:
@@ -81,6 +85,6 @@ def find_study(name: str) -> Study:
 
     """
     check_study(name)
-    folder = "aninfonce.studies.images" if name in _OF_IMAGES else "aninfonce.studies"
-    study: Study = importlib.import_module(f"{folder}.{name.replace('-', '_')}").STUDY
+    folder = "images." if name in _OF_IMAGES else "beyond." if name in _BEYOND else ""
+    study: Study = importlib.import_module(f"aninfonce.studies.{folder}{name.replace('-', '_')}").STUDY
     return study

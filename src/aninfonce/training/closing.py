@@ -15,6 +15,7 @@ from aninfonce.similarities import Anisotropic
 from aninfonce.training.align import fit_metric
 from aninfonce.training.config import Closing
 from aninfonce.training.folding import FoldingCheck, check_folding
+from aninfonce.training.likelihood import fit_likelihood, flat_loss, metric_loss, step_moments
 from aninfonce.training.model import Embedding
 from aninfonce.training.source import PairSource
 from aninfonce.training.sphering import sphering_map
@@ -22,6 +23,9 @@ from aninfonce.training.unfold import compose_affine, embed_in_chunks, set_conce
 
 # Λ̂ below this is kept there: the embedding holds nothing that pairs share along the direction.
 _SMALLEST = 0.05
+# Nats of loss below which fewer than one positive in ten is mistaken for a negative. A contrastive fit then
+# hangs on the longest steps alone, and the likelihood of positives given anchors takes its place.
+_FEW_MISTAKEN = 0.1
 
 
 @dataclass(frozen=True)
@@ -32,12 +36,14 @@ class Closed:
         concentration: Λ̂ (d,), ascending.
         loss: on fresh pairs, in batches of `block`.
         folding: the label-free check.
+        by_likelihood: whether Λ̂ is that of the likelihood of positives given anchors, without negatives.
 
     """
 
     concentration: Tensor
     loss: float
     folding: FoldingCheck
+    by_likelihood: bool
 
 
 @alone()
@@ -56,6 +62,10 @@ def close(
     1. Sphering takes out a linear warp that costs almost no loss, and so trains away slowly.
     2. A full metric, fitted on fresh pairs, gives the axes: the embedding is rotated to its eigenvectors.
     3. The diagonal Λ̂ is fitted on more fresh pairs.
+
+    Both fits are contrastive, as the training was, unless the loss of the pairs is below 0.1 nats: where so
+    few positives are mistaken for negatives, the axes are those of the steps' second moments, and Λ̂ maximises
+    the likelihood of positives given anchors.
 
     Args:
         embedding: with the sphere's head.
@@ -88,14 +98,22 @@ def close(
 
     anchors, positives = embedded_pairs(settings.pairs)
     block = min(settings.block, len(anchors))
+    moments = step_moments(anchors, positives)
+    by_likelihood = flat_loss(anchors, positives, moments, block=block) < _FEW_MISTAKEN
     fit = partial(fit_metric, block=block, iterations=settings.iterations)
-    full = fit(anchors, positives, similarity.concentration.detach())
-    values, axes = torch.linalg.eigh(full.matrix)
+    full = (
+        moments.cpu() if by_likelihood else fit(anchors, positives, similarity.concentration.detach()).matrix
+    )
+    values, axes = torch.linalg.eigh(full)
     compose_affine(last, axes.T.to(device), torch.zeros_like(sphering.centre))
 
     anchors, positives = embedded_pairs(settings.concentration_pairs)
-    diagonal = fit(anchors, positives, values.clamp_min(_SMALLEST), diagonal=True)
-    found = diagonal.matrix.diagonal().clamp_min(_SMALLEST)
+    if by_likelihood:
+        found = fit_likelihood(anchors, positives).clamp_min(_SMALLEST)
+        value = metric_loss(anchors, positives, torch.diag(found), block=block)
+    else:
+        diagonal = fit(anchors, positives, values.clamp_min(_SMALLEST), diagonal=True)
+        found, value = diagonal.matrix.diagonal().clamp_min(_SMALLEST), diagonal.loss
 
     # In increasing order, so that equal runs give equal columns whatever the last fit did.
     order = found.argsort()
@@ -104,5 +122,5 @@ def close(
     )
     found = found[order]
     set_concentration(similarity, found.to(device))
-    check = check_folding(before, found.to(before), diagonal.loss, block=block, generator=generator)
-    return Closed(found.float(), diagonal.loss, check)
+    check = check_folding(before, found.to(before), value, block=block, generator=generator)
+    return Closed(found.float(), value, check, by_likelihood)

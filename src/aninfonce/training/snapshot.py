@@ -145,7 +145,7 @@ def _choice(facts: dict[str, Any]) -> SpaceChoice | None:
     found = facts.get("choice")
     if found is None:
         return None
-    return SpaceChoice(**{**found, "excess_kurtosis": tuple(found.get("excess_kurtosis", ()))})
+    return SpaceChoice(**{**found, "sixth_moments": tuple(found.get("sixth_moments", ()))})
 
 
 def _under(snapshot: Snapshot, prefix: str) -> dict[str, Tensor]:

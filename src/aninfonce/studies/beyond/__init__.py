@@ -1,0 +1,1 @@
+"""Our own studies beyond the sphere: recordings whose sources are known."""
