@@ -11,7 +11,7 @@ from aninfonce.estimator.pairs import lagged
 from tests.estimator.small import UNFINISHED, autoregressive, frames, make_pairs, quick
 
 pytestmark = UNFINISHED
-ENOUGH = {"max_steps": 150, "batch_size": 256, "encoder_options": {"width": 32, "depth": 2}}
+ENOUGH = {"max_steps": 400, "batch_size": 256, "encoder_options": {"width": 32, "depth": 2}}
 
 
 @pytest.mark.parametrize("bent", [False, True])
