@@ -16,7 +16,8 @@ import torch
 from aninfonce._seeds import stream
 from aninfonce.diagnostics import fit_concentration
 from aninfonce.distributions import FisherBingham, Uniform
-from aninfonce.estimator.pairs import Pairs, lagged
+from aninfonce.estimator.frames import Frames
+from aninfonce.estimator.pairs import Pairs, lagged, paired
 from aninfonce.spaces import Sphere
 
 CONCENTRATION = torch.tensor([8.0, 20.0, 60.0, 150.0])
@@ -29,8 +30,12 @@ def independent(repeats: int, rows: int) -> list[Pairs]:
     found = []
     for _ in range(repeats):
         z = Uniform(Sphere(DIM)).sample(rows, generator)
-        found.append(Pairs(z.numpy(), FisherBingham(z, CONCENTRATION).sample(generator).numpy()))
+        found.append(paired(_frames(z), FisherBingham(z, CONCENTRATION).sample(generator).numpy()))
     return found
+
+
+def _frames(z: torch.Tensor) -> Frames:
+    return Frames(z.numpy(), np.zeros(len(z), dtype=np.intp))
 
 
 def recordings(repeats: int, rows: int) -> list[Pairs]:
@@ -39,7 +44,7 @@ def recordings(repeats: int, rows: int) -> list[Pairs]:
     chain = [Uniform(Sphere(DIM)).sample(repeats, generator)]
     for _ in range(rows):
         chain.append(FisherBingham(chain[-1], CONCENTRATION).sample(generator))
-    return [lagged(z.numpy(), 1) for z in torch.stack(chain).unbind(dim=1)]
+    return [lagged(_frames(z), 1) for z in torch.stack(chain).unbind(dim=1)]
 
 
 def coverage(repeats: list[Pairs]) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 # blocks to tell a difference from chance by; smaller still where there are few pairs.
 _BLOCK, _SMALLEST_BLOCK, _BLOCKS = 64, 8, 8
 # Standard errors by which more columns must be ahead: one that tells nothing would be taken in 2 % of all
-# cases, if pairs were all that differs. In runs of 200 steps, 20 of 24 recordings of three factors, linear and
+# cases, if pairs were all that differs. In runs of 200 steps, 20 of 24 recordings of three factors, linear or
 # bent, got three columns, and 18 with one error; runs that are cut short take too many.
 _ERRORS = 2.0
 # Candidates in a row that are no better than the best so far before the search ends.
