@@ -77,7 +77,7 @@ def widened(values: Floats, interval: Floats, runs: Floats) -> Floats:
     Example:
         >>> runs = np.array([[4.0], [5.0], [3.2]])
         >>> widened(np.array([4.0]), np.array([[3.6, 4.4]]), runs).round(1).tolist()
-        [[1.5, 10.5]]
+        [[1.3, 12.2]]
 
     Args:
         values: (...) of the run that is kept.
