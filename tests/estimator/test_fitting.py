@@ -151,16 +151,19 @@ def test_pictures(tmp_path):
 
 
 def test_uniform_factors_are_said_to_fill_a_box():
-    """Steps that stay between the ends: the theorem of flat space holds, and the columns are uniform."""
+    """Steps that stay between the ends: the theorem of flat space holds, and the columns are uniform.
+
+    The sixth moment of n uniform numbers, brought to unit variance, has a standard error of 5.4/√n: .13 for
+    the 1800 held-out rows. The ends of the range that counts are 3.4 of these away: 1 in 1000 for two columns.
+    """
     rng = np.random.default_rng(0)
-    z, scale = rng.uniform(-1, 1, size=(4000, 2)), np.array([0.15, 0.4])
+    z, scale = rng.uniform(-1, 1, size=(12_000, 2)), np.array([0.15, 0.4])
     later = truncnorm.rvs((-1 - z) / scale, (1 - z) / scale, loc=z, scale=scale, random_state=rng)
     mixing = rng.normal(size=(2, 3))
     wide = {"max_steps": 150, "batch_size": 256, "encoder_options": {"width": 32, "depth": 2}}
     ica = quick(n_components=2, **wide).fit(z @ mixing, later @ mixing)
     assert ica.space_ == ica.space_evidence_.space == "box"
-    # 27/7 is uniform; the standard error at 600 held-out rows is .2.
-    np.testing.assert_allclose(ica.space_evidence_.sixth_moments, 27 / 7, atol=0.6)
+    np.testing.assert_allclose(ica.space_evidence_.sixth_moments, 27 / 7, atol=0.44)
     assert ica.config_.space == "auto"
 
 
