@@ -154,7 +154,7 @@ def test_uniform_factors_are_said_to_fill_a_box():
     """Steps that stay between the ends: the theorem of flat space holds, and the columns are uniform.
 
     The sixth moment of n uniform numbers, brought to unit variance, has a standard error of 5.4/√n: .13 for
-    the 1800 held-out rows. The ends of the range that counts are 3.4 of these away: 1 in 1000 for two columns.
+    the 1800 held-out rows. The ends of the range that counts are 3.4 of these away: 1 in 1000, two columns.
     """
     rng = np.random.default_rng(0)
     z, scale = rng.uniform(-1, 1, size=(12_000, 2)), np.array([0.15, 0.4])
