@@ -8,20 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aninfonce._seeds import derive_seed
 from aninfonce.estimator.choice_curve import ChoiceCurve
-from aninfonce.estimator.embedding import embed_rows
+from aninfonce.estimator.comparing import held_out_bits, standard_error
 from aninfonce.estimator.fitting import Trained, train
 from aninfonce.estimator.frames import Frames
 from aninfonce.estimator.pairs import Pairs, lagged
-from aninfonce.estimator.scoring import bits_by_block
-from aninfonce.losses.ensemble import members
 
 Floats = npt.NDArray[np.float64]
 
-# Pairs that are each other's negatives when numbers of columns are compared: small, so that there are many
-# blocks to tell a difference from chance by; smaller still where there are few pairs.
-_BLOCK, _SMALLEST_BLOCK, _BLOCKS = 64, 8, 8
 # Standard errors by which more columns must be ahead: one that tells nothing would be taken in 2 % of all
 # cases, if pairs were all that differs. In runs of 200 steps, 20 of 24 recordings of three factors, linear or
 # bent, got three columns, and 18 with one error; runs that are cut short take too many.
@@ -66,7 +60,7 @@ def choose_columns(
                 f" {min(map(len, kinds))} pairs with"
                 f" validation_fraction={parameters['validation_fraction']:g}"
             )
-        scores = _held_out_bits(run)
+        scores = held_out_bits(run)
         tried[columns] = run, scores
         in_vain = 0 if scores.mean() > best else in_vain + 1
         best = max(best, float(scores.mean()))
@@ -74,10 +68,7 @@ def choose_columns(
             break
     means = {columns: float(scores.mean()) for columns, (_, scores) in tried.items()}
     top = max(means, key=lambda columns: means[columns])
-    errors = {
-        columns: float((scores - tried[top][1]).std(ddof=min(1, len(scores) - 1)) / np.sqrt(len(scores)))
-        for columns, (_, scores) in tried.items()
-    }
+    errors = {columns: standard_error(scores - tried[top][1]) for columns, (_, scores) in tried.items()}
     chosen = next(
         columns for columns in sorted(tried) if means[columns] >= means[top] - _ERRORS * errors[columns]
     )
@@ -95,20 +86,6 @@ def _numbers(pairs: Pairs) -> Iterator[int]:
     while number <= most:
         yield number
         number += max(1, number // 4)
-
-
-def _held_out_bits(run: Trained) -> Floats:
-    """Bits of blocks of held-out pairs, all kinds one after another."""
-    assert run.held_out is not None
-    encoder, loss = run.fitted.encoder, run.fitted.loss
-    parts = members(loss) if len(run.held_out) > 1 else [loss]
-    scores: list[float] = []
-    for part, pairs in zip(parts, run.held_out, strict=True):
-        some = pairs.some(8192, derive_seed(run.fitted.config.seed, "columns"))
-        z, z_pos = embed_rows(encoder, some.x), embed_rows(encoder, some.x_pos)
-        block = min(_BLOCK, max(_SMALLEST_BLOCK, len(some) // _BLOCKS))
-        scores += bits_by_block(part, z, z_pos, block=block, apart=some.apart)
-    return np.array(scores)
 
 
 def choose_lag(frames: Frames, columns: int | None = None) -> tuple[int, ChoiceCurve]:

@@ -19,6 +19,7 @@ from aninfonce.estimator.choosing import choose_columns
 from aninfonce.estimator.describing import describe, sixth_moments
 from aninfonce.estimator.embedding import embed_rows, use_concentration
 from aninfonce.estimator.fitting import held_out_curve, loss_curve, train
+from aninfonce.estimator.floor import NonlinearGain, linear_settings, no_worse_than_linear
 from aninfonce.estimator.frames import Array, Frames, Index
 from aninfonce.estimator.keeping import Keeping
 from aninfonce.estimator.looking import Looking
@@ -116,6 +117,9 @@ class ContrastiveICA(
             with `time_constants_interval_`, for recordings in flat space; None otherwise.
         n_components_curve_: what each number of columns scored; None if the number was given.
         lag_curve_: correlation of rows with those some lags later; None if the lag was given.
+        nonlinear_gain_: a `NonlinearGain`: bits by which the network is ahead of a linear map on held-out
+            pairs. If that is not clear, the linear map is kept (`nonlinear_gain_.linear`). None where there
+            is nothing to compare.
         refit_agreement_: R² between this embedding and those of `refits`, one number a run.
         folded_: whether the sign of a factor seems lost; None if it was not checked.
         n_iter_: steps taken.
@@ -138,6 +142,7 @@ class ContrastiveICA(
     held_out_steps_: Index
     space_evidence_: SpaceChoice | None
     n_components_curve_: ChoiceCurve | None
+    nonlinear_gain_: NonlinearGain | None
     refit_agreement_: npt.NDArray[np.float64]
     folded_: bool | None
     n_iter_: int
@@ -232,6 +237,9 @@ class ContrastiveICA(
         else:
             alerts.warn_about_size(kinds[0], parameters["n_components"], self.space)
             run = train(kinds, parameters, seed, device=self.device, verbose=self.verbose)
+        run, self.nonlinear_gain_ = no_worse_than_linear(run, parameters, seed, device=self.device)
+        if self.nonlinear_gain_ is not None and self.nonlinear_gain_.linear:
+            parameters = linear_settings(parameters)
         self._keep(run.fitted)
         self._remember_pairs(run.kinds)
         self.config_ = run.fitted.config

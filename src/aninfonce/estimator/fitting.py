@@ -81,6 +81,19 @@ def train(
         split = [pairs.hold_out(share, seed) for pairs in kinds]
         if min(len(held) for _, held in split) >= _FEWEST_HELD_OUT // 2:
             kinds, held_out = tuple(rest for rest, _ in split), tuple(held for _, held in split)
+    return train_on_kinds(kinds, held_out, parameters, seed, device=device, verbose=verbose)
+
+
+def train_on_kinds(
+    kinds: Sequence[Pairs],
+    held_out: tuple[Pairs, ...] | None,
+    parameters: Mapping[str, Any],
+    seed: int,
+    *,
+    device: str = "auto",
+    verbose: int = 0,
+) -> Trained:
+    """Train an encoder on all of these pairs; see `train`."""
     by_heart = kinds[0].augment is None and held_out is None
     config = training_config(
         parameters,

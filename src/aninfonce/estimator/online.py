@@ -30,7 +30,7 @@ def train_on(
             raise ValueError(f"`{name}` must be given for partial_fit, which sees a part only, got 'auto'")
     if first:
         frames = estimator._read(X, groups, reset=True).frames
-        estimator.lag_curve_ = estimator.n_components_curve_ = None
+        estimator.lag_curve_ = estimator.n_components_curve_ = estimator.nonlinear_gain_ = None
         kinds = estimator._make_kinds(frames, y, X_pos, augment, parameters)
         seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
         pictures = frames.rows.ndim == 4

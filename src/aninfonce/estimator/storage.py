@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from aninfonce.estimator.choice_curve import ChoiceCurve
+from aninfonce.estimator.floor import NonlinearGain
 from aninfonce.training.checkpoint import CheckpointError, Snapshot, read_snapshot, write_snapshot
 from aninfonce.training.model import WithLinear
 from aninfonce.training.snapshot import load_fitted
@@ -66,6 +67,7 @@ def save_estimator(estimator: ContrastiveICA, path: Path) -> Path:
             "feature_names_in_": None if names is None else [str(name) for name in names],
             **{name: [block.tolist() for block in getattr(estimator, name)] for name in _BLOCKS},
             **{name: _packed(getattr(estimator, name)) for name in _CHOICES},
+            "nonlinear_gain_": estimator.nonlinear_gain_,
             **{name: getattr(estimator, name).tolist() for name in _NUMBERS},
             **{name: getattr(estimator, name) for name in _PLAIN},
         },
@@ -98,6 +100,8 @@ def load_estimator(
     estimator.lags_ = tuple(estimator.lags_)
     for name in _BLOCKS:
         setattr(estimator, name, [np.array(block, dtype=np.intp) for block in facts[name]])
+    gain = facts["nonlinear_gain_"]
+    estimator.nonlinear_gain_ = None if gain is None else NonlinearGain(*gain)
     for name in _CHOICES:
         setattr(estimator, name, _unpacked(facts[name]))
     if facts["feature_names_in_"] is not None:
@@ -127,7 +131,7 @@ def _completed(facts: dict[str, Any], space: str) -> dict[str, Any]:
         "concentrations_interval_": [interval],
         "lags_": [] if facts["lag_"] is None else [facts["lag_"]],
         **{name: [] for name in _CURVES},
-        **dict.fromkeys(_CHOICES),
+        **dict.fromkeys((*_CHOICES, "nonlinear_gain_")),
         **facts,
     }
 
