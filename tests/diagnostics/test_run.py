@@ -39,7 +39,7 @@ def test_what_is_known():
     assert run_of(quick().fit(X, X_pos)).loss == "AnInfoNCE"
     # Where "auto" ended counts, not that it was asked for.
     found = quick(space="auto").fit(np.random.default_rng(0).normal(size=(400, 3)))
-    assert (found.config_.space, found.space_, run_of(found).space, run_of(found).flat) == (
+    assert (found.space, found.space_, run_of(found).space, run_of(found).flat) == (
         "auto",
         "flat",
         "flat",

@@ -42,7 +42,7 @@ def scripted(monkeypatch, scores, channels=8):
         return SimpleNamespace(columns=parameters["n_components"], held_out=kinds)
 
     monkeypatch.setattr(choosing, "train", train)
-    monkeypatch.setattr(choosing, "_held_out_bits", lambda run: np.array(scores[run.columns - 1]))
+    monkeypatch.setattr(choosing, "held_out_bits", lambda run: np.array(scores[run.columns - 1]))
     X = np.random.default_rng(0).normal(size=(40, channels))
     run, curve = choose_columns([lagged(frames(X), 1)], {}, 0, device="cpu", verbose=0)
     assert run.columns == curve.chosen

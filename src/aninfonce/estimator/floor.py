@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from aninfonce.estimator.comparing import held_out_bits, standard_error
 from aninfonce.estimator.fitting import Trained, train_on_kinds
 
+# A linear map is found within this many steps, and does not learn by heart: nothing would end it early.
+_STEPS = 600
 # Standard errors that a network must be ahead by.
 _CLEARLY = 2.0
 
@@ -31,7 +33,9 @@ class NonlinearGain(NamedTuple):
 def linear_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Change the parameters of an estimator to those of a linear map in flat space."""
     kept = {name: value for name, value in parameters["encoder_options"].items() if name != "hidden"}
-    return {**parameters, "space": "flat", "encoder_options": {**kept, "depth": 0}, "n_init": 1}
+    steps = min(parameters["max_steps"] or _STEPS, _STEPS)
+    changes = {"space": "flat", "encoder_options": {**kept, "depth": 0}, "n_init": 1, "max_steps": steps}
+    return {**parameters, **changes}
 
 
 def no_worse_than_linear(
