@@ -238,8 +238,6 @@ class ContrastiveICA(
             alerts.warn_about_size(kinds[0], parameters["n_components"], self.space)
             run = train(kinds, parameters, seed, device=self.device, verbose=self.verbose)
         run, self.nonlinear_gain_ = no_worse_than_linear(run, parameters, seed, device=self.device)
-        if self.nonlinear_gain_ is not None and self.nonlinear_gain_.linear:
-            parameters = linear_settings(parameters)
         self._keep(run.fitted)
         self._remember_pairs(run.kinds)
         self.config_ = run.fitted.config
@@ -255,7 +253,8 @@ class ContrastiveICA(
             # Λ̂ of the pairs that were trained on is too large wherever the network knows them by heart.
             use_concentration(self.loss_, self.concentrations_)
         if parameters["refits"]:
-            refit(self, kinds, parameters, seed)
+            linear = self.nonlinear_gain_ is not None and self.nonlinear_gain_.linear
+            refit(self, kinds, linear_settings(parameters) if linear else parameters, seed)
         alerts.warn_about_outcome(self)
         return self
 
