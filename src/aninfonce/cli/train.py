@@ -77,6 +77,7 @@ def train(
     from aninfonce.training.data import open_data, with_sha256
     from aninfonce.training.folder import refuse_taken
     from aninfonce.training.loop import Trainer
+    from aninfonce.training.process_exit import leave_process_group
 
     directory = out if out is not None else Path("runs") / config.stem
     # Before any data are read; the run itself looks again when nobody else can write there.
@@ -94,6 +95,7 @@ def train(
     fitted = trainer.fit(resume=resume, overwrite=overwrite)
     if fabric.is_global_zero:
         _summarize(fitted.history[-1] if fitted.history else {}, fitted.folded, directory)
+    leave_process_group()
 
 
 def _open_fabric(accelerator: str, devices: int, nodes: int, strategy: str, precision: Any) -> Fabric:
