@@ -9,8 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import NearestNeighbors
 
 from aninfonce._validation import check_choice, check_count, check_number
 from aninfonce.metrics._arrays import (
@@ -19,7 +21,6 @@ from aninfonce.metrics._arrays import (
     as_labels,
     as_matrix,
     indices_of,
-    normalize_rows,
     resolution,
     scale_columns,
     standardization,
@@ -27,6 +28,8 @@ from aninfonce.metrics._arrays import (
 from aninfonce.metrics._result import Result
 
 Labels = Array | Sequence[Any]
+# Of distances that are looked at together, so that many rows never make an N×M matrix.
+_MEGABYTES = 64
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +63,6 @@ def knn_accuracy(
     *,
     k: int = 5,
     metric: Literal["cosine", "euclidean"] = "cosine",
-    tile: int = 2048,
 ) -> Accuracy:
     """Accuracy of a vote among the k nearest training rows.
 
@@ -77,14 +79,12 @@ def knn_accuracy(
         test_labels: (M,) classes.
         k: number of voters. A tie goes to the class that has the nearest voter.
         metric: `"cosine"` similarity (a row of zeros is equally far from all) or `"euclidean"` distance.
-        tile: rows compared at a time; memory is O(tile²), never N×M.
 
     Returns:
         An `Accuracy`.
 
     """
     check_choice(metric, "metric", ("cosine", "euclidean"))
-    check_count(tile, "tile")
     train, test, codes, truth, classes, flags = _prepare(
         train_embeddings, train_labels, test_embeddings, test_labels
     )
@@ -94,16 +94,15 @@ def knn_accuracy(
         zero = int((~train.any(axis=1)).sum() + (~test.any(axis=1)).sum())
         if zero:
             flags.append(f"{zero} row(s) of zeros have no direction")
-        train, test = normalize_rows(train), normalize_rows(test)
 
-    predicted = np.empty(len(test), dtype=np.intp)
-    for start in range(0, len(test), tile):
-        neighbours = _nearest(test[start : start + tile], train, k, metric, tile)
-        # The nearer voter outweighs all behind it, but only by a fraction of a vote: this decides ties alone.
-        weight = 1.0 + 0.5 ** np.arange(2, k + 2)
-        votes = np.zeros((len(neighbours), len(classes)))
-        np.add.at(votes, (np.arange(len(neighbours))[:, None], codes[neighbours]), weight)
-        predicted[start : start + tile] = votes.argmax(axis=1)
+    nearest = NearestNeighbors(n_neighbors=k, algorithm="brute", metric=metric).fit(train)
+    with config_context(working_memory=_MEGABYTES):
+        neighbours = nearest.kneighbors(test, return_distance=False)
+    # The nearer voter outweighs all behind it, but only by a fraction of a vote: this decides ties alone.
+    weight = 1.0 + 0.5 ** np.arange(2, k + 2)
+    votes = np.zeros((len(neighbours), len(classes)))
+    np.add.at(votes, (np.arange(len(neighbours))[:, None], codes[neighbours]), weight)
+    predicted = votes.argmax(axis=1)
     return _accuracy(predicted, codes, truth, classes, f"{k} nearest neighbours, {metric}", flags)
 
 
@@ -185,24 +184,6 @@ def _prepare(
     if len(unseen):
         flags.append(f"test classes without training rows: {[str(label) for label in classes[unseen]]}")
     return train, test, codes, truth, classes, flags
-
-
-def _nearest(query: Matrix, train: Matrix, k: int, metric: str, tile: int) -> npt.NDArray[np.intp]:
-    """Find the (n, k) indices of the nearest training rows, nearest first, one tile of them at a time."""
-    scores = np.full((len(query), 0), -np.inf)
-    indices = np.zeros((len(query), 0), dtype=np.intp)
-    for start in range(0, len(train), tile):
-        block = train[start : start + tile]
-        # ‖q‖² is the same for all candidates of a query, so it is left out of the distance.
-        new = query @ block.T if metric == "cosine" else query @ block.T - 0.5 * (block**2).sum(axis=1)
-        scores = np.concatenate([scores, new], axis=1)
-        here = np.broadcast_to(np.arange(start, start + len(block)), new.shape)
-        indices = np.concatenate([indices, here], axis=1)
-        if scores.shape[1] > k:
-            best = np.argpartition(scores, -k, axis=1)[:, -k:]
-            scores, indices = np.take_along_axis(scores, best, 1), np.take_along_axis(indices, best, 1)
-    nearest: npt.NDArray[np.intp] = np.take_along_axis(indices, np.argsort(-scores, axis=1, kind="stable"), 1)
-    return nearest
 
 
 def _accuracy(
