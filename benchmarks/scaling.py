@@ -117,11 +117,12 @@ def _stepper(setting: Setting, rank: int, processes: int) -> Callable[[], None]:
     from torch.nn.parallel import DistributedDataParallel
 
     from aninfonce.encoders import MLP, SphereHead
+    from aninfonce.encoders.embedding import Embedding
     from aninfonce.losses import AnInfoNCE
     from aninfonce.losses.gather import alone
-    from aninfonce.training.config import Recipe
-    from aninfonce.training.model import Contrast, Embedding
-    from aninfonce.training.optimizers import build_optimizers
+    from aninfonce.optim.optimizers import build_optimizers
+    from aninfonce.recipe import Recipe
+    from aninfonce.training.model import Contrast
 
     generator = torch.Generator().manual_seed(0)
     body = MLP(setting.dim, setting.dim, width=setting.width, depth=setting.depth, generator=generator)

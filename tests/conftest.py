@@ -10,7 +10,7 @@ def fetched(name, tmp_path_factory):
     # Workers of pytest-xdist have folders of their own inside the session's; `fetch` has a lock.
     shared = base.parent if base.name.startswith("popen-") else base
     try:
-        fetch(name, shared / "images")
+        fetch(name, shared / "images", clients=True)
     except DatasetError as problem:
         if "damaged" in str(problem):
             raise

@@ -9,9 +9,11 @@ import pytest
 
 LAZY = (
     "aninfonce",
+    "aninfonce.alignment",
     "aninfonce.datasets",
     "aninfonce.plots",
     "aninfonce.processes",
+    "aninfonce.sources",
     "aninfonce.studies",
     "aninfonce.training",
 )

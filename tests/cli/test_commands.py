@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from aninfonce import __version__
 from aninfonce.cli.app import app
-from aninfonce.training import Fitted, as_source
+from aninfonce.sources import as_source
+from aninfonce.training import Fitted
 from tests.training.small import SMALL
 
 

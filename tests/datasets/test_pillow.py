@@ -11,7 +11,7 @@ import pytest
 from PIL import EpsImagePlugin, Image
 
 from aninfonce.datasets import DatasetError, read_folder
-from aninfonce.datasets.folder import FolderImages
+from aninfonce.datasets.picture_folder import FolderImages
 from aninfonce.datasets.pillow import read_picture
 from tests.datasets.damage import damaged, little_memory, read_or_refuse
 

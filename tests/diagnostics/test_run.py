@@ -9,9 +9,9 @@ from torch import nn
 
 from aninfonce.diagnostics import audit
 from aninfonce.diagnostics.run import Run, run_of
+from aninfonce.encoders.embedding import Embedding
 from aninfonce.losses import AnInfoNCE, EnsembleAnInfoNCE, LpInfoNCE, NTXent
 from aninfonce.training import Fitted, TrainingConfig
-from aninfonce.training.model import Embedding
 from tests.diagnostics.cases import DIM, clean, flat, same
 from tests.diagnostics.test_power import two_kinds
 from tests.estimator.small import UNFINISHED, make_pairs, quick

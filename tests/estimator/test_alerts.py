@@ -13,7 +13,7 @@ from aninfonce import ContrastiveICAWarning
 from aninfonce.estimator import alerts
 from aninfonce.estimator.pairs import augmented, lagged
 from aninfonce.estimator.pairs import make_pairs as paired
-from aninfonce.training.stopping import EarlyStopping
+from aninfonce.training.early_stopping import EarlyStopping
 from tests.estimator.small import frames, make_pairs, quick
 
 

@@ -3,10 +3,10 @@ import pytest
 import torch
 from torch import nn
 
+from aninfonce.encoders.embedding import Embedding
 from aninfonce.estimator import describing
 from aninfonce.estimator.describing import describe_pairs
 from aninfonce.estimator.pairs import paired
-from aninfonce.training.model import Embedding
 from tests.estimator.small import frames
 
 

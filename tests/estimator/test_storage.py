@@ -7,7 +7,7 @@ from torch import nn
 from aninfonce.encoders import MLP, register_encoder, registry
 from aninfonce.estimator import ContrastiveICA
 from aninfonce.training import CheckpointError, load_fitted
-from aninfonce.training.checkpoint import Snapshot, read_snapshot, write_snapshot
+from aninfonce.training.checkpoints import Snapshot, read_snapshot, write_snapshot
 from tests.estimator.small import UNFINISHED, make_pairs, quick
 
 pytestmark = UNFINISHED

@@ -40,7 +40,7 @@ def test_the_world_is_frozen_and_apart_from_its_vae(vae):
 
 
 def test_training_takes_it(vae):
-    from aninfonce.training.source import ProcessSource
+    from aninfonce.sources.process_source import ProcessSource
 
     world = decoder_process(vae, [5.0, 5.0, 25.0, 25.0])
     recipe = {"steps": 20, "batch_size": 64, "growth": (), "unfold": None, "close": None}

@@ -10,7 +10,8 @@ from scipy.integrate import quad
 from scipy.stats import laplace, norm
 
 from aninfonce.generative import SlowVAE, SlowVAESettings, kl_to_laplace, kl_to_normal, train_slow_vae
-from aninfonce.training import NonFiniteLoss, Recipe, SequenceSource
+from aninfonce.sources import SequenceSource
+from aninfonce.training import NonFiniteLoss, Recipe
 
 POINTS = [(0.0, 1.0), (0.7, 0.3), (-2.5, 0.05), (1e-3, 2.0), (4.0, 1.5)]
 

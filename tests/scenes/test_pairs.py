@@ -5,9 +5,9 @@ import pytest
 import torch
 from torch import Generator
 
-from aninfonce.datasets.folder import FolderImages
+from aninfonce.datasets.picture_folder import FolderImages
 from aninfonce.scenes import MatchedSource, NearestLatents, PicturePairs, SceneImages, scene_process
-from aninfonce.training.source import ArraySource
+from aninfonce.sources.array_source import ArraySource
 
 
 def brute_force(stored, wanted, k):

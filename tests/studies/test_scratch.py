@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from aninfonce.studies.scratch import scratch, scratch_folder
-from aninfonce.training.checkpoint import Snapshot, save_snapshot
+from aninfonce.training.checkpoints import Snapshot, save_snapshot
 
 KEY = ("study", "cell", 0)
 

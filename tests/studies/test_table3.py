@@ -9,10 +9,10 @@ import torch
 from aninfonce.datasets import generate_videos, save_videos
 from aninfonce.datasets.videos import GENERATED, KITTI, MaskVideos
 from aninfonce.report.compare import compare
+from aninfonce.sources import SequenceSource
 from aninfonce.studies import find_study, plan
 from aninfonce.studies.execute import execute
 from aninfonce.studies.table3 import STUDY, metric, recipe, score_frames, train_contrastive
-from aninfonce.training import SequenceSource
 
 
 def source(n=600, seed=0):

@@ -9,8 +9,8 @@ import yaml
 from lightning_fabric import Fabric
 
 from aninfonce.training import fit
-from aninfonce.training.checkpoint import newest_snapshot
-from aninfonce.training.data import open_data
+from aninfonce.training.checkpoints import newest_snapshot
+from aninfonce.training.open_data import open_data
 from tests.ports import reserved_port
 from tests.training.small import small_config
 

@@ -9,13 +9,13 @@ from lightning_fabric import Fabric
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+from aninfonce.alignment.closing import close
 from aninfonce.encoders import MLP
 from aninfonce.losses import AnInfoNCE, InfoNCE
 from aninfonce.metrics import concentration_error, linear_r2
 from aninfonce.processes import ProcessSettings
 from aninfonce.training import TrainingConfig, fit, load_fitted
-from aninfonce.training.closing import close
-from aninfonce.training.data import open_data
+from aninfonce.training.open_data import open_data
 from tests.training.small import small_config
 
 PLAIN = {"unfold": None, "close": None, "steps": 10, "growth": [], "batch_size": 32}

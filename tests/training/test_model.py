@@ -3,9 +3,10 @@ import torch
 from torch import nn
 
 from aninfonce.encoders import MLP, KittiConvNet, SphereHead, resnet
+from aninfonce.encoders.embedding import Embedding, ensure_final_linear, final_linear
 from aninfonce.losses import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent
 from aninfonce.training.config import LossSettings
-from aninfonce.training.model import Contrast, Embedding, build_loss, ensure_final_linear, final_linear
+from aninfonce.training.model import Contrast, build_loss
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ import pytest
 import torch
 import yaml
 
-from aninfonce.training import NonFiniteLoss, Trainer, TrainingInterrupted, closing, fit, load_fitted
-from aninfonce.training.checkpoint import CheckpointError, checkpoints_in, newest_snapshot, read_snapshot
-from aninfonce.training.data import open_data
-from aninfonce.training.log import Reporter
+from aninfonce.alignment import closing
+from aninfonce.training import NonFiniteLoss, Trainer, TrainingInterrupted, fit, load_fitted
+from aninfonce.training.checkpoints import CheckpointError, checkpoints_in, newest_snapshot, read_snapshot
+from aninfonce.training.open_data import open_data
+from aninfonce.training.reporters import Reporter
 from tests.held import held_command
 from tests.training.small import small_config
 

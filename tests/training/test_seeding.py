@@ -11,16 +11,8 @@ from aninfonce.augment import Flip, ViewSource
 from aninfonce.encoders import register_encoder
 from aninfonce.encoders.registry import _BUILDERS
 from aninfonce.processes import PairBatch, process
-from aninfonce.training import (
-    ArraySource,
-    NeighbourOrder,
-    SequenceSource,
-    Trainer,
-    TrainingConfig,
-    TrainingInterrupted,
-    fit,
-    loop,
-)
+from aninfonce.sources import ArraySource, NeighbourOrder, SequenceSource
+from aninfonce.training import Trainer, TrainingConfig, TrainingInterrupted, fit, loop
 from tests.training.small import small_config
 from tests.training.test_resume import _StopAt
 

@@ -1,16 +1,5 @@
-"""Fits on a frozen embedding: which directions are the factors, and how strongly each varies within pairs."""
+"""Fits on a frozen embedding: its space, the directions that are factors, and how strongly each varies."""
 
-from aninfonce.alignment.flat import FlatAxes, fix_signs, flat_axes, time_constant
-from aninfonce.alignment.independent import IndependentAxes, independent_axes
-from aninfonce.alignment.joint import JointAxes, joint_diagonalisation
+from aninfonce._lazy import attach
 
-__all__ = [
-    "FlatAxes",
-    "IndependentAxes",
-    "JointAxes",
-    "fix_signs",
-    "flat_axes",
-    "independent_axes",
-    "joint_diagonalisation",
-    "time_constant",
-]
+__getattr__, __dir__, __all__ = attach(__name__)

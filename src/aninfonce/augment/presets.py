@@ -5,7 +5,7 @@ from __future__ import annotations
 from aninfonce._validation import check_choice
 from aninfonce.augment.base import Augmentation, Compose
 from aninfonce.augment.colour import Brightness, Contrast, Grey, Hue, Jitter, Saturation
-from aninfonce.augment.geometry import Blur, Crop, Flip
+from aninfonce.augment.spatial import Blur, Crop, Flip
 
 _WITH_STRENGTH = {
     # The middle of what SimCLR draws, and half of its largest changes of colour.

@@ -11,9 +11,9 @@ from aninfonce._seeds import stream
 from aninfonce._validation import check_count, describe
 from aninfonce.augment.base import Augmentation, Parameters, as_pixels
 from aninfonce.processes import PairBatch
-from aninfonce.training.held_out import others, rows_aside
-from aninfonce.training.order import EpochOrder
-from aninfonce.training.source import PairSource, State
+from aninfonce.sources.base import PairSource, State
+from aninfonce.sources.epoch_order import EpochOrder
+from aninfonce.sources.rows_aside import others, rows_aside
 
 
 class Views(NamedTuple):

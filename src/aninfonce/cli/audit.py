@@ -103,8 +103,8 @@ def _on_rows(encoder: Any) -> Any:
     """Make an encoder of rows of pixels take images."""
     from torch import nn
 
+    from aninfonce.encoders.embedding import Embedding
     from aninfonce.training import Fitted
-    from aninfonce.training.model import Embedding
 
     if isinstance(encoder, Fitted):
         return replace(encoder, encoder=Embedding(encoder.encoder, nn.Identity(), nn.Flatten()))

@@ -94,7 +94,7 @@ def _arrays(text: str) -> dict[str, Tensor]:
         )
 
     from aninfonce.datasets.arrays import list_arrays
-    from aninfonce.training.data import read_arrays
+    from aninfonce.training.open_data import read_arrays
 
     if path.is_dir():
         found = {name: path / f"{name}.npy" for name in _NAMES}

@@ -12,7 +12,7 @@ from aninfonce.cli.render import render
 from aninfonce.cli.videos import register as register_videos
 
 if TYPE_CHECKING:
-    from aninfonce.datasets.transport import Report
+    from aninfonce.datasets.package_clients import Report
 
 _TO = Annotated[
     Path | None,
@@ -84,7 +84,7 @@ def get(
             console=Console(stderr=True),
             transient=True,
         ) as progress:
-            place = fetch(name, to, report=_on(progress, name), again=again)
+            place = fetch(name, to, report=_on(progress, name), again=again, clients=True)
         typer.echo(f"{name}: {place}")
 
 

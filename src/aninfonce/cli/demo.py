@@ -29,7 +29,7 @@ def demo(
 
         aninfonce demo --quick --seed 3 --out /tmp/demo
     """
-    from aninfonce.cli.workers import worker_context
+    from aninfonce.cli.worker_context import worker_context
 
     worker_context()
     from rich.console import Console

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from multiprocessing.queues import Queue
 from typing import TYPE_CHECKING, Any
 
-from aninfonce.cli.workers import worker_context
+from aninfonce.cli.worker_context import worker_context
 from aninfonce.training.config import TrainingConfig
-from aninfonce.training.log import Reporter
 from aninfonce.training.monitor import Row
-from aninfonce.training.progress import ProgressBars
+from aninfonce.training.progress_bar import ProgressBars
+from aninfonce.training.reporters import Reporter
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -39,7 +39,7 @@ def embed(
     """
     from aninfonce.datasets.arrays import list_arrays
     from aninfonce.training import load_fitted
-    from aninfonce.training.data import read_arrays
+    from aninfonce.training.open_data import read_arrays
 
     if out.suffix.lower() not in _ENDINGS:
         raise ValueError(f"--out must end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}, got {str(out)!r}")

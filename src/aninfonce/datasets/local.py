@@ -6,9 +6,9 @@ from pathlib import Path
 
 from aninfonce._validation import check_choice
 from aninfonce.datasets.cifar import read_batches, read_binary_batch, read_pickled_batch
-from aninfonce.datasets.folder import has_classes, read_folder
 from aninfonce.datasets.idx import read_idx_pair
 from aninfonce.datasets.images import DatasetError, LabelledImages, MissingSplit
+from aninfonce.datasets.picture_folder import has_classes, read_folder
 from aninfonce.datasets.sheets import read_sheets
 
 SPLITS = ("train", "test")

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from aninfonce._seeds import derive_seed
 from aninfonce._validation import check_count, check_matrix, check_number
+from aninfonce.alignment.metric import fit_metric
 from aninfonce.diagnostics.negatives import spread_blocks
-from aninfonce.training.align import fit_metric
 
 # A fitted Λ below this says that pairs share nothing along the column; the fit may even end below zero.
 _SMALLEST = 0.0

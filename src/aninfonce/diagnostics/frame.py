@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from aninfonce.alignment.metric import fit_metric
 from aninfonce.diagnostics.concentration import FittedConcentration, fit_concentration
-from aninfonce.training.align import fit_metric
 
 Matrix = npt.NDArray[np.float64]
 

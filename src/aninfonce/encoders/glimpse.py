@@ -9,7 +9,7 @@ from aninfonce._validation import check_count, describe
 from aninfonce.encoders._blocks import convolve
 from aninfonce.encoders._init import weights_from
 from aninfonce.encoders.heads import build_head
-from aninfonce.encoders.order import fastest_order
+from aninfonce.encoders.memory_format import fastest_order
 
 _GRID = 4
 _FEATURES = 128

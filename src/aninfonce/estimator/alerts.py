@@ -12,7 +12,7 @@ import numpy as np
 from aninfonce._seeds import derive_seed
 from aninfonce.estimator.frames import Array
 from aninfonce.estimator.pairs import Pairs
-from aninfonce.training.stopping import EarlyStopping
+from aninfonce.training.early_stopping import EarlyStopping
 
 if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from aninfonce._validation import check_count
+from aninfonce.alignment.space_choice import SpaceChoice, look_for_box
+from aninfonce.encoders.embedding import Embedding
 from aninfonce.estimator import alerts
 from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.choosing import choose_columns
@@ -30,9 +32,7 @@ from aninfonce.estimator.refitting import refit
 from aninfonce.estimator.scoring import bits_of_kinds
 from aninfonce.estimator.settings import asks_for_steps, checked
 from aninfonce.training.config import Space, TrainingConfig
-from aninfonce.training.flat import SpaceChoice, look_for_box
-from aninfonce.training.model import Embedding
-from aninfonce.training.result import Fitted
+from aninfonce.training.fitted import Fitted
 
 
 class ContrastiveICA(

@@ -9,11 +9,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from aninfonce.alignment.map_to_sphere import carry_potentials, set_concentration, similarity_of
 from aninfonce.encoders import BoxHead
+from aninfonce.encoders.embedding import Embedding, compose_affine, final_linear
 from aninfonce.estimator.frames import Array, Frames
 from aninfonce.losses.ensemble import members
-from aninfonce.training.model import Embedding, final_linear
-from aninfonce.training.unfold import carry_potentials, compose_affine, set_concentration, similarity_of
 
 # Λ̂ of a column along which pairs share nothing: its logarithm is kept from running away.
 _SMALLEST = 0.05

@@ -13,20 +13,19 @@ import torch
 from torch import nn
 
 from aninfonce._seeds import derive_seed
+from aninfonce.encoders.embedding import Embedding, embed_in_chunks, weight_type
+from aninfonce.encoders.whitening import Whitening
 from aninfonce.estimator.frames import Array, Frames
 from aninfonce.estimator.pairs import Pairs
 from aninfonce.estimator.scoring import bits_of_kinds
 from aninfonce.estimator.settings import own_names, training_config
 from aninfonce.estimator.sources import open_source
 from aninfonce.training.config import TrainingConfig
+from aninfonce.training.early_stopping import EarlyStopping
 from aninfonce.training.errors import TrainingInterrupted
+from aninfonce.training.fitted import Fitted
 from aninfonce.training.loop import Trainer
-from aninfonce.training.model import Embedding, weight_type
-from aninfonce.training.progress import ProgressBar
-from aninfonce.training.result import Fitted
-from aninfonce.training.stopping import EarlyStopping
-from aninfonce.training.unfold import embed_in_chunks
-from aninfonce.training.whitening import Whitening
+from aninfonce.training.progress_bar import ProgressBar
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

@@ -18,8 +18,8 @@ from aninfonce.estimator.time_constants import TimeConstants
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from aninfonce.encoders.embedding import Embedding
     from aninfonce.estimator.frames import Array, Frames, GivenRows
-    from aninfonce.training.model import Embedding
 
 _CHOICES = {"n_components": "number of columns", "lag": "lag [rows]"}
 

@@ -11,7 +11,8 @@ from aninfonce._seeds import derive_seed
 from aninfonce.estimator.frames import Array
 from aninfonce.estimator.pairs import Augment, Pairs, apply_augment, in_float32
 from aninfonce.processes import PairBatch
-from aninfonce.training.source import ArraySource, PairSource, State
+from aninfonce.sources.array_source import ArraySource
+from aninfonce.sources.base import PairSource, State
 
 
 def open_source(kinds: Sequence[Pairs], seed: int, centre: Array | None) -> PairSource:

@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from torch import nn
 
+from aninfonce.encoders.embedding import WithLinear
 from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.floor import NonlinearGain
-from aninfonce.training.checkpoint import CheckpointError, Snapshot, read_snapshot, write_snapshot
-from aninfonce.training.model import WithLinear
-from aninfonce.training.snapshot import load_fitted
+from aninfonce.training.checkpoints import CheckpointError, Snapshot, read_snapshot, write_snapshot
+from aninfonce.training.packing import load_fitted
 
 if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA

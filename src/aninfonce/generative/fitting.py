@@ -15,8 +15,8 @@ from aninfonce._files import remove_leftovers
 from aninfonce._validation import describe
 from aninfonce.generative.running import VAERun
 from aninfonce.generative.vae import VAE, VAESettings
-from aninfonce.training.checkpoint import CheckpointError, Snapshot, read_snapshot, write_snapshot
-from aninfonce.training.progress import ProgressBars
+from aninfonce.training.checkpoints import CheckpointError, Snapshot, read_snapshot, write_snapshot
+from aninfonce.training.progress_bar import ProgressBars
 
 _ROWS = 4096
 # To be raised when the same images and settings come to give other weights: older ones are then left alone.

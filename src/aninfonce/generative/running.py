@@ -13,7 +13,7 @@ from torch import Tensor
 
 from aninfonce._seeds import stream
 from aninfonce.generative.vae import VAE, VAESettings
-from aninfonce.training.checkpoint import CheckpointError, Snapshot, read_snapshot, write_snapshot
+from aninfonce.training.checkpoints import CheckpointError, Snapshot, read_snapshot, write_snapshot
 
 # A snapshot takes a tenth of a second; five epochs on all of MNIST take most of a minute.
 _KEEP_EVERY = 5

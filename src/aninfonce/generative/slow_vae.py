@@ -12,10 +12,12 @@ from aninfonce._seeds import stream
 from aninfonce._validation import describe
 from aninfonce.encoders import KittiConvNet
 from aninfonce.encoders._init import weights_from
+from aninfonce.encoders.embedding import embed_in_chunks
 from aninfonce.generative.divergences import cross_entropy_to_laplace, kl_to_normal, normal_entropy
-from aninfonce.training import NonFiniteLoss, PairSource, Recipe
-from aninfonce.training.optimizers import batch_size_at, build_optimizers, descend
-from aninfonce.training.unfold import embed_in_chunks
+from aninfonce.optim.optimizers import build_optimizers
+from aninfonce.optim.schedules import batch_size_at, descend
+from aninfonce.sources import PairSource
+from aninfonce.training import NonFiniteLoss, Recipe
 
 # Images whose activations are held at once.
 _CHUNK = 512
@@ -141,7 +143,7 @@ def train_slow_vae(
     """Train a SlowVAE on pairs of frames.
 
     Example:
-        >>> from aninfonce.training import SequenceSource
+        >>> from aninfonce.sources import SequenceSource
         >>> frames = torch.rand(20, 1, 64, 64, generator=Generator().manual_seed(0)).numpy()
         >>> vae = train_slow_vae(SequenceSource([frames]), Recipe(steps=2, batch_size=4, growth=()))
         >>> vae.training

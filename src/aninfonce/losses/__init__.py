@@ -6,8 +6,8 @@ from aninfonce.losses.functional import Components, info_nce, info_nce_component
 from aninfonce.losses.modules import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent, Settings
 from aninfonce.losses.potential import CandidatePotential
 from aninfonce.losses.siglip import SigLIP, siglip
-from aninfonce.losses.spectral import decorrelation, spectral_contrastive
-from aninfonce.losses.tricl import SpectralContrastive, TriCL, TriCLComponents
+from aninfonce.losses.spectral import SpectralContrastive, decorrelation, spectral_contrastive
+from aninfonce.losses.tricl import TriCL, TriCLComponents
 
 __all__ = [
     "AlternatingLoss",

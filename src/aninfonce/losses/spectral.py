@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from aninfonce._validation import check_matrix, check_vector
 from aninfonce.losses._prepare import check_views, full_precision, to_working
@@ -90,3 +92,42 @@ def decorrelation(z: Tensor, *, gather_distributed: bool = False) -> Tensor:
         everyone = gather_rows(to_working(z, normalize=False), shard)
         moment = everyone.T @ everyone / shard.total
         return (moment - torch.eye(z.shape[1], dtype=moment.dtype, device=z.device)).square().mean()
+
+
+class SpectralContrastive(nn.Module):
+    """−2 E[z0ᵀz1] over pairs + E[(z0ᵀz1)²] over non-pairs of the two views.
+
+    Example:
+        >>> import torch
+        >>> SpectralContrastive()(torch.eye(4), torch.eye(4))
+        tensor(-2.)
+
+    Args:
+        normalize: Bring the embeddings to unit length first.
+        gather_distributed: Use the embeddings of all processes.
+
+    References:
+        HaoChen et al., "Provable guarantees for self-supervised deep learning with spectral
+        contrastive loss" (2021).
+
+    """
+
+    def __init__(self, *, normalize: bool = False, gather_distributed: bool = False) -> None:
+        super().__init__()
+        self.normalize = normalize
+        self.gather_distributed = gather_distributed
+
+    def forward(self, z0: Tensor, z1: Tensor) -> Tensor:
+        """Two views, (N, d) each, to a scalar."""
+        alignment, uniformity = self.components(z0, z1)
+        return alignment + uniformity
+
+    def components(self, z0: Tensor, z1: Tensor) -> Components:
+        """Alignment and uniformity terms, which sum to the loss."""
+        return spectral_contrastive(
+            z0, z1, normalize=self.normalize, gather_distributed=self.gather_distributed
+        )
+
+    def param_groups(self, lr: float) -> list[dict[str, Any]]:
+        """Nothing to train."""
+        return []

@@ -1,4 +1,4 @@
-"""Losses built on inner products and second moments."""
+"""TriCL: a contrast of inner products with one importance for each dimension, and decorrelation."""
 
 from __future__ import annotations
 
@@ -9,48 +9,9 @@ from torch import Tensor, nn
 
 from aninfonce._validation import check_choice, check_number
 from aninfonce.losses._prepare import check_views, to_working
-from aninfonce.losses.functional import Components, info_nce_components
+from aninfonce.losses.functional import info_nce_components
 from aninfonce.losses.spectral import decorrelation, spectral_contrastive
 from aninfonce.similarities import Scaled
-
-
-class SpectralContrastive(nn.Module):
-    """−2 E[z0ᵀz1] over pairs + E[(z0ᵀz1)²] over non-pairs of the two views.
-
-    Example:
-        >>> import torch
-        >>> SpectralContrastive()(torch.eye(4), torch.eye(4))
-        tensor(-2.)
-
-    Args:
-        normalize: Bring the embeddings to unit length first.
-        gather_distributed: Use the embeddings of all processes.
-
-    References:
-        HaoChen et al., "Provable guarantees for self-supervised deep learning with spectral
-        contrastive loss" (2021).
-
-    """
-
-    def __init__(self, *, normalize: bool = False, gather_distributed: bool = False) -> None:
-        super().__init__()
-        self.normalize = normalize
-        self.gather_distributed = gather_distributed
-
-    def forward(self, z0: Tensor, z1: Tensor) -> Tensor:
-        """Two views, (N, d) each, to a scalar."""
-        alignment, uniformity = self.components(z0, z1)
-        return alignment + uniformity
-
-    def components(self, z0: Tensor, z1: Tensor) -> Components:
-        """Alignment and uniformity terms, which sum to the loss."""
-        return spectral_contrastive(
-            z0, z1, normalize=self.normalize, gather_distributed=self.gather_distributed
-        )
-
-    def param_groups(self, lr: float) -> list[dict[str, Any]]:
-        """Nothing to train."""
-        return []
 
 
 class TriCLComponents(NamedTuple):

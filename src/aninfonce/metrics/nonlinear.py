@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.linalg import cho_factor, cho_solve
+from sklearn.kernel_ridge import KernelRidge
 from torch import Tensor, nn
 
 from aninfonce._seeds import stream
@@ -76,20 +76,19 @@ def kernel_ridge_r2(
 
     best = np.full(z.shape[1], np.inf)
     alpha, gamma = np.full_like(best, alphas[0]), np.full_like(best, gammas[0])
-    for g in gammas:
-        within, across = _gaussian(inputs[fit], inputs[fit], g), _gaussian(inputs[validation], inputs[fit], g)
-        for a in alphas:
-            error = ((across @ _ridge(within, targets[fit], a) - targets[validation]) ** 2).mean(axis=0)
-            better = error < best
-            best[better], alpha[better], gamma[better] = error[better], a, g
+    for g, a in product(gammas, alphas):
+        ridge = _ridge(inputs[fit], targets[fit], a, g)
+        error = ((ridge.predict(inputs[validation]) - targets[validation]) ** 2).mean(axis=0)
+        better = error < best
+        best[better], alpha[better], gamma[better] = error[better], a, g
 
     predicted = np.empty((len(test), z.shape[1]))
     for a, g in sorted(set(zip(alpha.tolist(), gamma.tolist(), strict=True))):
         chosen = (alpha == a) & (gamma == g)
-        weights = _ridge(_gaussian(inputs[train], inputs[train], g), targets[train][:, chosen], a)
+        ridge = _ridge(inputs[train], targets[train][:, chosen], a, g)
         for start in range(0, len(test), _TILE):
             tile = slice(start, start + _TILE)
-            predicted[tile, chosen] = _gaussian(inputs[test[tile]], inputs[train], g) @ weights
+            predicted[tile, chosen] = ridge.predict(inputs[test[tile]])
 
     return _score(
         z,
@@ -193,16 +192,8 @@ def _standardize(matrix: Matrix, train: _Rows, relative_rounding: float) -> Matr
     return (matrix - mean) * inverse_scale
 
 
-def _gaussian(a: Matrix, b: Matrix, gamma: float) -> Matrix:
-    squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2.0 * a @ b.T
-    kernel: Matrix = np.exp(-gamma / a.shape[1] * np.maximum(squared, 0.0))
-    return kernel
-
-
-def _ridge(kernel: Matrix, targets: Matrix, alpha: float) -> Matrix:
-    factor = cho_factor(kernel + alpha * np.eye(len(kernel)), check_finite=False)
-    weights: Matrix = cho_solve(factor, targets, check_finite=False)
-    return weights
+def _ridge(inputs: Matrix, targets: Matrix, alpha: float, gamma: float) -> KernelRidge:
+    return KernelRidge(alpha=alpha, kernel="rbf", gamma=gamma / inputs.shape[1]).fit(inputs, targets)
 
 
 def _train_network(

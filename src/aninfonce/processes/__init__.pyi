@@ -1,5 +1,4 @@
 from aninfonce.processes.batch import PairBatch as PairBatch
-from aninfonce.processes.config import ProcessSettings as ProcessSettings
 from aninfonce.processes.names import preset_names as preset_names
 from aninfonce.processes.optimum import OptimalLoss as OptimalLoss
 from aninfonce.processes.optimum import optimal_loss as optimal_loss
@@ -11,3 +10,4 @@ from aninfonce.processes.process import DataGeneratingProcess as DataGeneratingP
 from aninfonce.processes.process import EnsembleProcess as EnsembleProcess
 from aninfonce.processes.process import HardNegatives as HardNegatives
 from aninfonce.processes.process import Marginal as Marginal
+from aninfonce.processes.settings import ProcessSettings as ProcessSettings

@@ -20,8 +20,8 @@ from aninfonce.scenes.matching import NearestLatents
 from aninfonce.scenes.mesh import Integers
 from aninfonce.scenes.released import SceneImages
 from aninfonce.scenes.renderer import SceneRenderer
+from aninfonce.sources.base import StreamSource
 from aninfonce.spaces import Box
-from aninfonce.training.source import StreamSource
 
 BOX = Box(len(LATENTS), -1.0, 1.0)
 _LAWS: dict[str, Callable[..., Normal | Laplace]] = {"normal": Normal, "laplace": Laplace}

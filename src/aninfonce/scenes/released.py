@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from aninfonce._validation import check_choice
 from aninfonce.datasets.arrays import read_npy
-from aninfonce.datasets.folder import FolderImages
 from aninfonce.datasets.images import DatasetError, ImageRows, Labels
+from aninfonce.datasets.picture_folder import FolderImages
 from aninfonce.scenes.layout import LATENTS
 
 KINDS = ("threedident", "causal3dident")

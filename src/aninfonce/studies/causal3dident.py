@@ -10,10 +10,10 @@ from aninfonce.augment import Augmentation, Compose, Crop, Flip, Grey, Jitter, T
 from aninfonce.datasets.images import ImageRows
 from aninfonce.metrics import kernel_ridge_r2, linear_probe_accuracy, linear_r2
 from aninfonce.scenes import SHAPES, scene_process
+from aninfonce.sources.base import PairSource
 from aninfonce.studies import scenes, trained
 from aninfonce.studies.base import ANINFONCE, Cell, Configuration, Metrics, Preset, Published, Study
 from aninfonce.training import fit
-from aninfonce.training.source import PairSource
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import torch
 from torch import Generator, Tensor
 
+from aninfonce.alignment.sphering import sphering_map
 from aninfonce.distributions import Conditional
 from aninfonce.losses import AlternatingLoss
 from aninfonce.processes import DataGeneratingProcess, EnsembleProcess
 from aninfonce.processes.process import ConditionalFactory
 from aninfonce.training import Fitted
-from aninfonce.training.sphering import sphering_map
 
 
 class Alternating(Conditional):

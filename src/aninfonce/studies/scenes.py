@@ -28,10 +28,12 @@ from aninfonce.scenes import (
     read_scenes,
     scene_process,
 )
+from aninfonce.sources import NeighbourOrder
+from aninfonce.sources.array_source import ArraySource
+from aninfonce.sources.base import PairSource
 from aninfonce.studies.base import Cell, Configuration, Preset, Published
-from aninfonce.training import NeighbourOrder, TrainingConfig
+from aninfonce.training import TrainingConfig
 from aninfonce.training.monitor import HELD_OUT_LOSS, SEEN_LOSS
-from aninfonce.training.source import ArraySource, PairSource
 
 RENDERED = "rendered"
 # Pictures are the same for every seed, as a data set would be; seeds draw weights, order and views.

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from aninfonce.training.checkpoint import CheckpointError, newest_snapshot
+from aninfonce.training.checkpoints import CheckpointError, newest_snapshot
 
 # A context variable rather than an argument: what a cell gives must not depend on it, only how soon.
 _FOLDER: ContextVar[Path | None] = ContextVar("folder", default=None)

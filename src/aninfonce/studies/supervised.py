@@ -9,9 +9,10 @@ from torch import Tensor, nn
 
 from aninfonce._seeds import stream
 from aninfonce.encoders import build_encoder
+from aninfonce.optim.optimizers import build_optimizers
+from aninfonce.optim.schedules import descend
 from aninfonce.processes import DataGeneratingProcess
 from aninfonce.training import Recipe
-from aninfonce.training.optimizers import build_optimizers, descend
 
 
 def fit_supervised(

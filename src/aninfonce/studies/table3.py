@@ -12,13 +12,14 @@ from torch import Tensor
 from aninfonce._seeds import stream
 from aninfonce.datasets import MaskVideos, generate_videos, load_videos
 from aninfonce.datasets.videos import GENERATED, KITTI
+from aninfonce.encoders.embedding import embed_in_chunks
 from aninfonce.generative import SlowVAESettings, train_slow_vae
 from aninfonce.metrics import MeanCorrelation, mean_correlation_coefficient
+from aninfonce.sources import SequenceSource
 from aninfonce.studies import trained
 from aninfonce.studies.base import CL_ICA, Cell, Configuration, Metrics, Preset, Published, Study
 from aninfonce.studies.cl_ica import MODELS, table_plot
-from aninfonce.training import Recipe, SequenceSource, TrainingConfig, fit
-from aninfonce.training.unfold import embed_in_chunks
+from aninfonce.training import Recipe, TrainingConfig, fit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

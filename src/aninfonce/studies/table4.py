@@ -15,11 +15,11 @@ from aninfonce.datasets.tensors import pixel_tensor
 from aninfonce.metrics import identity_baseline, linear_r2, mean_correlation_coefficient
 from aninfonce.scenes import scene_process
 from aninfonce.scenes.pairs import BOX
+from aninfonce.sources.base import PairSource
 from aninfonce.studies import cl_ica, scenes, trained
 from aninfonce.studies.base import CL_ICA, Cell, Configuration, Metrics, Preset, Published, Study
 from aninfonce.studies.supervised import embed, supervise
 from aninfonce.training import fit
-from aninfonce.training.source import PairSource
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

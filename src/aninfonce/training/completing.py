@@ -6,12 +6,13 @@ from typing import Any
 
 from torch import nn
 
+from aninfonce.encoders.embedding import embed_in_chunks
 from aninfonce.losses import AnInfoNCE
 from aninfonce.processes import PairBatch
-from aninfonce.training.config import Recipe, TrainingConfig
+from aninfonce.recipe import Recipe
+from aninfonce.sources.base import PairSource
+from aninfonce.training.config import TrainingConfig
 from aninfonce.training.model import complete_encoder
-from aninfonce.training.source import PairSource
-from aninfonce.training.unfold import embed_in_chunks
 
 
 def check_batches(source: PairSource, recipe: Recipe) -> None:

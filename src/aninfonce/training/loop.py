@@ -13,8 +13,16 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from aninfonce._seeds import global_stream, stream
+from aninfonce.alignment.folding import FoldingCheck
+from aninfonce.alignment.map_to_sphere import prepare_for_sphere
+from aninfonce.alignment.space_choice import SpaceChoice
+from aninfonce.encoders.embedding import weight_type
+from aninfonce.encoders.whitening import Whitening
+from aninfonce.optim.optimizers import build_optimizers
+from aninfonce.optim.schedules import batch_size_at, set_rates
 from aninfonce.processes import PairBatch
-from aninfonce.training.checkpoint import (
+from aninfonce.sources.as_source import as_source
+from aninfonce.training.checkpoints import (
     Snapshot,
     checkpoint_path,
     last_snapshot_before,
@@ -23,33 +31,22 @@ from aninfonce.training.checkpoint import (
 )
 from aninfonce.training.completing import check_batches, complete_config
 from aninfonce.training.config import TrainingConfig
+from aninfonce.training.early_stopping import EarlyStopping
 from aninfonce.training.errors import NonFiniteLoss, TrainingInterrupted
-from aninfonce.training.flat import SpaceChoice
-from aninfonce.training.folder import claim_for_all
-from aninfonce.training.folding import FoldingCheck
+from aninfonce.training.fitted import Fitted
 from aninfonce.training.interrupt import StoppedAtOnce, StopSignals
-from aninfonce.training.log import Reporter, TableFiles
-from aninfonce.training.model import (
-    Contrast,
-    build_embedding,
-    build_loss,
-    weight_type,
-)
+from aninfonce.training.model import Contrast, build_embedding, build_loss
 from aninfonce.training.monitor import Row, concentration_of, open_monitor
-from aninfonce.training.optimizers import batch_size_at, build_optimizers, set_rates
+from aninfonce.training.packing import pack, unpack
 from aninfonce.training.phases import (
     fit_closing,
     goes_on_after_phase,
     is_due_on_sphere,
     put_on_sphere,
 )
-from aninfonce.training.profile import Stopwatch
-from aninfonce.training.result import Fitted
-from aninfonce.training.snapshot import pack, unpack
-from aninfonce.training.source import as_source
-from aninfonce.training.stopping import EarlyStopping
-from aninfonce.training.unfold import prepare_for_sphere
-from aninfonce.training.whitening import Whitening
+from aninfonce.training.reporters import Reporter, TableFiles
+from aninfonce.training.run_folder import claim_for_all
+from aninfonce.training.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

@@ -1,4 +1,4 @@
-"""What is trained: an encoder with a last step that can be exchanged, and a loss."""
+"""What a configuration trains: the encoder and the loss that its settings name."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Generator, Tensor, nn
 
 from aninfonce.encoders import build_encoder, build_head
 from aninfonce.encoders._init import weights_from
+from aninfonce.encoders.embedding import Embedding
 from aninfonce.losses import AlternatingLoss, AnInfoNCE, EnsembleAnInfoNCE, InfoNCE, LpInfoNCE, NTXent
 from aninfonce.training.config import EncoderSettings, LossSettings, TrainingConfig
 
@@ -22,46 +23,6 @@ _HEADS = {
     "box": "box",
     "unbounded": "none",
 }
-
-
-class Embedding(nn.Module):
-    """A network and the head that says where its output lives.
-
-    Example:
-        >>> from aninfonce.encoders import SphereHead
-        >>> Embedding(nn.Linear(3, 2), SphereHead())(torch.randn(4, 3)).shape
-        torch.Size([4, 2])
-
-    Args:
-        body: from observations to (N, d).
-        head: from (N, d) to (N, d).
-        inputs: a fixed map before the body, such as `Whitening`.
-        dropout: share of what comes out of that map that is left out at random while training.
-
-    """
-
-    def __init__(
-        self, body: nn.Module, head: nn.Module, inputs: nn.Module | None = None, *, dropout: float = 0.0
-    ) -> None:
-        super().__init__()
-        self.inputs = nn.Identity() if inputs is None else inputs
-        self.dropout = nn.Dropout(dropout)
-        self.body = body
-        self.head = head
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Embed observations as (N, d)."""
-        embedding: Tensor = self.head(self.headless(x))
-        return embedding
-
-    def headless(self, x: Tensor) -> Tensor:
-        """Embed observations in Rᵈ, before the head."""
-        h: Tensor = self.body(self.dropout(self.inputs(x)))
-        return h
-
-
-class WithLinear(nn.Sequential):
-    """A network that does not end in a linear layer, and one after it for maps to fold into."""
 
 
 class Contrast(nn.Module):
@@ -98,12 +59,6 @@ def build_embedding(
             encoder = build_encoder(config.encoder.name, **config.encoder.options, generator=generator)
     head = build_head(_HEADS[config.space], config.dim)
     return Embedding(encoder, head, dropout=config.recipe.input_dropout)
-
-
-def weight_type(module: nn.Module) -> torch.dtype:
-    """Say in which floating-point type a module takes its inputs: that of its first weight."""
-    found = (weight.dtype for weight in module.parameters() if weight.is_floating_point())
-    return next(found, torch.get_default_dtype())
 
 
 def complete_encoder(settings: EncoderSettings, x: Tensor, dim: int) -> EncoderSettings:
@@ -145,51 +100,3 @@ def build_loss(settings: LossSettings, dim: int, generator: Generator) -> nn.Mod
         if settings.name == "nt-xent":
             return NTXent(**{k: v for k, v in options.items() if k != "normalize"})
     raise ValueError("this run's loss is a module of your own: pass it as `loss`")
-
-
-def final_linear(encoder: nn.Module, x: Tensor) -> nn.Linear | None:
-    """Find the linear layer whose output is the encoder's output, if there is one.
-
-    Args:
-        encoder: any module.
-        x: a few observations to try it on.
-
-    Returns:
-        The layer, or None.
-
-    """
-    seen: dict[nn.Linear, Tensor] = {}
-
-    def remember(layer: nn.Module, _: Any, output: Tensor) -> None:
-        assert isinstance(layer, nn.Linear)
-        seen[layer] = output
-
-    layers = [module for module in encoder.modules() if isinstance(module, nn.Linear)]
-    hooks = [layer.register_forward_hook(remember) for layer in layers]
-    training = encoder.training
-    try:
-        with torch.no_grad():
-            output = encoder.eval()(x)
-    finally:
-        encoder.train(training)
-        for hook in hooks:
-            hook.remove()
-    for layer, value in reversed(seen.items()):
-        if value.shape == output.shape and torch.equal(value, output) and layer.bias is not None:
-            return layer
-    return None
-
-
-def ensure_final_linear(encoder: nn.Module, x: Tensor, dim: int) -> nn.Module:
-    """Give back the encoder if it ends in a linear layer, or append one that changes nothing yet."""
-    if final_linear(encoder, x) is not None:
-        return encoder
-    return WithLinear(encoder, identity_linear(dim, weight_type(encoder)))
-
-
-def identity_linear(dim: int, dtype: torch.dtype | None = None) -> nn.Linear:
-    """Build a linear layer of d columns that changes nothing; no random number is drawn for it."""
-    layer: nn.Linear = nn.utils.skip_init(nn.Linear, dim, dim, dtype=dtype)  # type: ignore[no-untyped-call]
-    nn.init.eye_(layer.weight)
-    nn.init.zeros_(layer.bias)
-    return layer

@@ -11,14 +11,15 @@ from torch import Tensor, nn
 
 from aninfonce._seeds import derive_seed
 from aninfonce.distributions import Uniform
+from aninfonce.encoders.embedding import embed_in_chunks
 from aninfonce.losses import AnInfoNCE, InfoNCE
 from aninfonce.losses.gather import alone
 from aninfonce.metrics import linear_r2, rankme
 from aninfonce.processes import DataGeneratingProcess, PairBatch
+from aninfonce.sources.as_source import as_source
+from aninfonce.sources.base import PairSource
 from aninfonce.spaces import Sphere
 from aninfonce.training.config import TrainingConfig
-from aninfonce.training.source import PairSource, as_source
-from aninfonce.training.unfold import embed_in_chunks
 
 Row = dict[str, Any]
 

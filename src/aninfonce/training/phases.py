@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from aninfonce.alignment.closing import close
+from aninfonce.alignment.closing_flat import close_flat
+from aninfonce.alignment.map_to_sphere import map_to_sphere
+from aninfonce.alignment.space_choice import choose_space
+from aninfonce.encoders.embedding import embed_in_chunks
 from aninfonce.losses import AnInfoNCE
-from aninfonce.training.closing import close
-from aninfonce.training.flat import choose_space, close_flat
-from aninfonce.training.unfold import embed_in_chunks, map_to_sphere
 
 if TYPE_CHECKING:
     from aninfonce.training.loop import Trainer

@@ -8,7 +8,7 @@ from PIL import Image
 from aninfonce.augment import ViewSource, simclr
 from aninfonce.studies import ResultStore, find_study, plan, run_sweep
 from aninfonce.studies.simclr.running import training_config
-from aninfonce.training.checkpoint import checkpoints_in
+from aninfonce.training.checkpoints import checkpoints_in
 from tests.datasets.files import pixels
 from tests.held import held_command
 from tests.ports import reserved_port

@@ -13,10 +13,10 @@ from aninfonce.augment import Augmentation, simclr
 from aninfonce.datasets import load_images
 from aninfonce.datasets.tensors import pixel_tensor
 from aninfonce.encoders import SmallConvNet
+from aninfonce.encoders.embedding import embed_in_chunks
 from aninfonce.studies.base import ANINFONCE, Cell, Configuration, Metrics, Preset, Published, Study
 from aninfonce.studies.images import world
 from aninfonce.studies.images.views import shown_once
-from aninfonce.training.unfold import embed_in_chunks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

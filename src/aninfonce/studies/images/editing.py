@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from aninfonce._seeds import stream
+from aninfonce.alignment.metric import fit_metric
 from aninfonce.processes import DataGeneratingProcess
 from aninfonce.studies.base import ANINFONCE, Cell, Metrics, Preset, Published, Study
 from aninfonce.studies.images import pictures, world
-from aninfonce.training.align import fit_metric
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

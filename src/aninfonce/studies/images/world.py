@@ -13,13 +13,14 @@ from aninfonce.augment import Augmentation
 from aninfonce.datasets import LabelledImages, cache_dir, load_images
 from aninfonce.datasets.tensors import pixel_tensor
 from aninfonce.encoders import MLP
+from aninfonce.encoders.whitening import Whitening
 from aninfonce.generative import VAE, VAESettings, decoder_process, train_vae
 from aninfonce.metrics import knn_accuracy
+from aninfonce.sources.base import PairSource
+from aninfonce.sources.process_source import ProcessSource
 from aninfonce.studies import trained
 from aninfonce.studies.base import Configuration, Preset
 from aninfonce.training import Fitted, fit
-from aninfonce.training.source import PairSource, ProcessSource
-from aninfonce.training.whitening import Whitening
 
 Embed = Callable[[Tensor], Tensor]
 

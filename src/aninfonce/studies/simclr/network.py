@@ -7,7 +7,7 @@ from torch import Generator, Tensor, nn
 
 from aninfonce._seeds import stream
 from aninfonce.encoders import ResNet, build_head, projector
-from aninfonce.encoders.order import fastest_order
+from aninfonce.encoders.memory_format import fastest_order
 from aninfonce.studies.base import Configuration
 
 

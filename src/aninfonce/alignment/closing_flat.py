@@ -1,0 +1,53 @@
+"""After the last step in flat space: columns that are uncorrelated, of unit variance, in the order of Λ̂."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from aninfonce.alignment.axes import fix_signs, flat_axes
+from aninfonce.alignment.map_to_sphere import carry_potentials, set_concentration, similarity_of
+from aninfonce.encoders.embedding import Embedding, compose_affine, embed_in_chunks
+from aninfonce.losses.ensemble import members
+from aninfonce.losses.gather import alone
+from aninfonce.recipe import Closing
+from aninfonce.sources.base import PairSource
+
+# Λ̂ below this is kept there, for its logarithm's sake.
+_SMALLEST = 1e-6
+
+
+@alone()
+@torch.no_grad()
+def close_flat(
+    embedding: Embedding, last: nn.Linear, loss: nn.Module, source: PairSource, settings: Closing
+) -> Tensor:
+    """Finish an embedding in Rᵈ: uncorrelated columns of unit variance, in the order of Λ̂.
+
+    The similarity of any two rows stays what it was: scale, rotation and Λ̂ are one thing in flat space, and
+    this chooses the form that can be read, and signs by a rule. Encoder and loss are changed in place.
+
+    Args:
+        embedding: without a head.
+        last: the linear layer that its body ends in.
+        loss: whose Λ̂ and potentials go along; of several kinds of pairs, axes are those that serve all.
+        source: gives rows for the second moments.
+        settings: how many of them.
+
+    Returns:
+        Λ̂ (L, d), one row for each kind of pairs; the first ascends.
+
+    """
+    parts = members(loss)
+    similarities = [similarity_of(part) for part in parts]
+    x = source.fresh(settings.pairs).x.to(last.weight.device)
+    h = embed_in_chunks(embedding, x).double()
+    axes = flat_axes(h, torch.diag_embed(torch.stack([part.concentration.double() for part in parts])))
+    signs = fix_signs(axes(h), x).to(axes.matrix)
+    matrix = signs[:, None] * axes.matrix.to(h.device)
+    compose_affine(last, matrix, axes.centre)
+    found = axes.concentration.clamp_min(_SMALLEST).to(h.device)
+    for part, similarity, values in zip(parts, similarities, found, strict=True):
+        carry_potentials(part, matrix, axes.centre)
+        set_concentration(similarity, values)
+    return found

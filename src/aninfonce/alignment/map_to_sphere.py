@@ -1,0 +1,136 @@
+"""The step from Rᵈ onto the sphere, in the middle of training.
+
+An embedding trained on the sphere from the start can fold: a sign of one latent is lost, and no small step
+brings it back (`docs/training.md`). Rᵈ is the sphere Sᵈ without a point, so training there first has one
+dimension to spare. The embedding then is an ellipsoid; the affine map that makes it round goes into the last
+linear layer, the metric Λ̂ is carried along and diagonalised, and training goes on with the sphere's head.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from aninfonce.alignment.sphering import sphering_map
+from aninfonce.encoders import SphereHead
+from aninfonce.encoders.embedding import (
+    Embedding,
+    compose_affine,
+    embed_in_chunks,
+    ensure_final_linear,
+    final_linear,
+)
+from aninfonce.losses import AnInfoNCE, CandidatePotential, InfoNCE
+from aninfonce.losses.ensemble import members
+from aninfonce.similarities import Anisotropic
+
+# Λ̂ below this says that a direction is all noise; its logarithm is kept from running away.
+_SMALLEST = 0.1
+
+
+def prepare_for_sphere(embedding: Embedding, loss: nn.Module, x: Tensor, dim: int) -> tuple[nn.Linear, bool]:
+    """Find the linear layer that maps onto the sphere fold into, or append one.
+
+    Args:
+        embedding: whose body may get a layer more.
+        loss: of the run.
+        x: a few observations to try it on.
+        dim: d, columns of the embedding.
+
+    Returns:
+        The layer, and whether it was appended.
+
+    """
+    parts = members(loss)
+    if not parts or any(part.normalize for part in parts):
+        raise ValueError(
+            "`loss` must be an AnInfoNCE with normalize=False for the recipe's steps on the sphere: they"
+            f" put the embedding there themselves; got {type(loss).__name__}"
+        )
+    few = embedding.inputs(x)
+    body = ensure_final_linear(embedding.body, few, dim)
+    last = final_linear(body, few)
+    assert last is not None
+    appended = body is not embedding.body
+    embedding.body = body
+    return last, appended
+
+
+@torch.no_grad()
+def map_to_sphere(embedding: Embedding, last: nn.Linear, loss: AnInfoNCE, x: Tensor) -> list[Tensor]:
+    """Make the embedding of observations round, put the sphere's head on and carry Λ̂ along.
+
+    Works from Rᵈ and, to take out a linear warp that has built up since, from the sphere itself.
+
+    Args:
+        embedding: changed in place.
+        last: the linear layer that the body ends in.
+        loss: whose Λ̂ is changed in place.
+        x: observations (N, ...) whose latents cover the sphere.
+
+    Returns:
+        The parameters that were changed.
+
+    """
+    similarity = loss.similarity
+    assert isinstance(similarity, Anisotropic)
+    h = embed_in_chunks(embedding, x, embedding.headless).double()
+    sphering = sphering_map(h)
+    # From embedding differences to differences on the new sphere. On a sphere those of the old one are
+    # measured after its projection.
+    on_sphere = isinstance(embedding.head, SphereHead)
+    change = sphering.matrix * h.norm(dim=1).mean() if on_sphere else sphering.matrix
+    back = torch.linalg.inv(change)
+    metric = back.T @ torch.diag(similarity.concentration.double()) @ back
+    values, axes = torch.linalg.eigh(metric)
+    size = last.weight.norm()
+    compose_affine(last, axes.T @ sphering.matrix, sphering.centre)
+    # The scale is free under the sphere's head: keep the weights as large as the rates were chosen for.
+    scale = size / last.weight.norm()
+    last.weight.mul_(scale)
+    last.bias.mul_(scale)
+    # On a sphere, potentials have been looking at the projected embedding, which is turned about its centre.
+    centre = torch.zeros_like(sphering.centre) if on_sphere else sphering.centre
+    carried = carry_potentials(loss, axes.T @ change, centre)
+    embedding.head = SphereHead()
+    set_concentration(similarity, values.clamp_min(_SMALLEST))
+    return [last.weight, last.bias, *similarity.parameters(), *carried]
+
+
+@torch.no_grad()
+def carry_potentials(loss: InfoNCE, matrix: Tensor, centre: Tensor) -> list[Tensor]:
+    """Let candidate potentials give the same numbers after h ↦ A(h − b); a potential of another kind stays.
+
+    Args:
+        loss: whose potentials are changed in place.
+        matrix: A, (d, d).
+        centre: b, (d,).
+
+    Returns:
+        The parameters that were changed.
+
+    """
+    changed: list[Tensor] = []
+    for potential in loss.potentials:
+        if not isinstance(potential, CandidatePotential):
+            continue
+        first = potential.layers[0]
+        assert isinstance(first, nn.Linear)
+        weight = first.weight.double()
+        first.bias.add_((weight @ centre.to(weight)).to(first.bias))
+        first.weight.copy_(weight @ torch.linalg.inv(matrix.to(weight)))
+        changed += [first.weight, first.bias]
+    return changed
+
+
+def similarity_of(loss: AnInfoNCE) -> Anisotropic:
+    """Give the similarity that has the Λ̂ of a loss."""
+    assert isinstance(loss.similarity, Anisotropic)
+    return loss.similarity
+
+
+@torch.no_grad()
+def set_concentration(similarity: Anisotropic, values: Tensor) -> None:
+    """Put positive numbers (d,) in the place of Λ̂."""
+    like = Anisotropic(similarity.dim, values.to(similarity.raw), similarity.positive_map)
+    similarity.raw.copy_(like.raw)

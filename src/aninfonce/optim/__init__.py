@@ -1,0 +1,5 @@
+"""Optimisers and their schedules: which parameter moves how, and at what rate."""
+
+from aninfonce.optim.muon import Muon, orthogonalize
+
+__all__ = ["Muon", "orthogonalize"]

@@ -1,0 +1,105 @@
+"""Where pairs come from: one interface over processes, arrays and loaders, drawn ahead, resumable.
+
+Every source can say where it stands (`state`) and go back there (`restore`), so that a resumed run sees the
+very pairs that an uninterrupted one would have seen. Pairs for closed-form fits (`fresh`) have random numbers
+of their own, so that a fit never shifts the pairs of the steps that follow. Pairs that were set aside for
+evaluations (`set_aside`) come in neither.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from aninfonce._seeds import stream
+from aninfonce._validation import describe
+from aninfonce.processes import DataGeneratingProcess, PairBatch
+
+State = dict[str, Tensor]
+
+
+class PairSource(ABC):
+    """A stream of `PairBatch`es.
+
+    Attributes:
+        process: the process behind the pairs, if there is one.
+        sharded: whether each process of a distributed run already gets batches of its own. If not, all see
+            the same global batches and take their share of the rows.
+        largest_batch: that `next` can give; None for no limit.
+
+    """
+
+    process: DataGeneratingProcess | None = None
+    sharded = False
+    largest_batch: int | None = None
+
+    @abstractmethod
+    def next(self, n: int) -> PairBatch:
+        """Take the next `n` pairs (a loader gives the batches that it was made with)."""
+
+    @abstractmethod
+    def fresh(self, n: int) -> PairBatch:
+        """Take up to `n` pairs for a fit, without moving the stream."""
+
+    def set_aside(self, share: float, most: int, batch: int) -> PairBatch | None:
+        """Hold out pairs before the first is dealt out: from now on neither `next` nor `fresh` gives them.
+
+        Args:
+            share: of the pairs to hold out.
+            most: pairs to hold out.
+            batch: pairs that a step takes; as many must be left.
+
+        Returns:
+            The pairs, the same whenever it is called; None where nothing can be held out.
+
+        """
+        return None
+
+    @abstractmethod
+    def state(self) -> State:
+        """Say where the stream stands, in tensors."""
+
+    @abstractmethod
+    def restore(self, state: State) -> None:
+        """Go back to where a `state` was taken."""
+
+
+def as_pair_batch(batch: Any) -> PairBatch:
+    """Read (x, x_pos) or (x, x_pos, x_neg), in arrays or tensors, as a `PairBatch` of floats."""
+    if isinstance(batch, PairBatch):
+        return batch
+    if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+        raise ValueError(f"a batch of pairs must be (x, x_pos) or (x, x_pos, x_neg), got {describe(batch)}")
+    tensors = [torch.as_tensor(part) for part in batch]
+    tensors = [part if part.is_floating_point() else part.float() for part in tensors]
+    x, x_pos = tensors[:2]
+    if x.shape != x_pos.shape or x.ndim < 2:
+        raise ValueError(
+            f"`x` and `x_pos` must have one shape (N, ...), got {tuple(x.shape)} and {tuple(x_pos.shape)}"
+        )
+    return PairBatch(*tensors)
+
+
+class StreamSource(PairSource):
+    """Pairs that depend on two generators alone: one for the steps, one for what is drawn aside.
+
+    Args:
+        seed: of both.
+
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._stream = stream(seed, "pairs", "steps")
+        self._aside = stream(seed, "pairs", "fits")
+
+    def state(self) -> State:
+        """States of both generators."""
+        return {"stream": self._stream.get_state(), "aside": self._aside.get_state()}
+
+    def restore(self, state: State) -> None:
+        """Go on from both states."""
+        self._stream.set_state(state["stream"])
+        self._aside.set_state(state["aside"])

@@ -1,0 +1,183 @@
+"""From a running trainer to tensors and JSON, and back."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from aninfonce._seeds import stream
+from aninfonce.alignment.folding import FoldingCheck
+from aninfonce.alignment.space_choice import SpaceChoice
+from aninfonce.encoders import SphereHead
+from aninfonce.encoders.embedding import Embedding, WithLinear, identity_linear
+from aninfonce.encoders.whitening import Whitening
+from aninfonce.training.checkpoints import CheckpointError, Snapshot, newest_snapshot
+from aninfonce.training.config import TrainingConfig, stored_config
+from aninfonce.training.fitted import Fitted
+from aninfonce.training.model import build_embedding, build_loss
+from aninfonce.training.monitor import concentration_of
+from aninfonce.training.run_folder import check_settings
+
+if TYPE_CHECKING:
+    from aninfonce.training.loop import Trainer
+
+
+def pack(trainer: Trainer) -> Snapshot:
+    """Take down everything that decides how the run goes on."""
+    tensors: dict[str, Tensor] = {}
+    tensors |= {f"encoder.{name}": t for name, t in trainer.embedding.state_dict().items()}
+    tensors |= {f"loss.{name}": t for name, t in trainer.loss.state_dict().items()}
+    tensors |= {f"source.{name}": t for name, t in trainer.source.state().items()}
+    tensors["random.torch"] = torch.get_rng_state()
+    tensors["random.closing"] = trainer.closing_generator.get_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    groups = []
+    for index, optimizer in enumerate(trainer.optimizers):
+        state, options = _pack_optimizer(optimizer)
+        tensors |= {f"optimizer.{index}.{name}": t for name, t in state.items()}
+        groups.append(options)
+    facts = {
+        "versions": {
+            "aninfonce": version("aninfonce"),
+            "torch": torch.__version__,
+            "python": platform.python_version(),
+        },
+        "config": trainer.config.model_dump(mode="json"),
+        "step": trainer.step,
+        "spherical": trainer.spherical,
+        "closed": trainer.closed,
+        "appended_linear": trainer.appended_linear,
+        "running_loss": trainer.running_loss,
+        "seconds": trainer.seconds,
+        "folding": None if trainer.folding is None else asdict(trainer.folding),
+        "choice": None if trainer.choice is None else asdict(trainer.choice),
+        "history": trainer.history,
+        "optimizers": groups,
+    }
+    return Snapshot(tensors, facts)
+
+
+def unpack(snapshot: Snapshot, trainer: Trainer) -> None:
+    """Bring a freshly built trainer to the state of a snapshot."""
+    facts = snapshot.facts
+    check_settings(facts["config"], trainer.config, "the checkpoint")
+    if facts["spherical"] and trainer.config.unfolds:
+        trainer.embedding.head = SphereHead()
+    _load(trainer.embedding, snapshot, "encoder.")
+    _load(trainer.loss, snapshot, "loss.")
+    trainer.source.restore(_under(snapshot, "source."))
+    trainer.closing_generator.set_state(snapshot.tensors["random.closing"])
+    torch.set_rng_state(snapshot.tensors["random.torch"])
+    if torch.cuda.is_available() and "random.cuda" in snapshot.tensors:
+        torch.cuda.set_rng_state(snapshot.tensors["random.cuda"])
+    for index, (optimizer, options) in enumerate(zip(trainer.optimizers, facts["optimizers"], strict=True)):
+        _unpack_optimizer(optimizer, _under(snapshot, f"optimizer.{index}."), options)
+    trainer.step = int(facts["step"])
+    trainer.spherical = bool(facts["spherical"])
+    trainer.closed = bool(facts["closed"])
+    trainer.running_loss = facts["running_loss"]
+    trainer.folding = None if facts["folding"] is None else FoldingCheck(**facts["folding"])
+    trainer.choice = _choice(facts)
+    trainer.history = list(facts["history"])
+
+
+def load_fitted(
+    path: str | Path, *, encoder: nn.Module | None = None, loss: nn.Module | None = None
+) -> Fitted:
+    """Read a trained encoder, on the CPU.
+
+    Args:
+        path: a run's directory (the newest checkpoint is taken) or one checkpoint.
+        encoder: the module that was trained, if it was one of your own.
+        loss: likewise.
+
+    Returns:
+        As `fit` gave it; of an unfinished run, as it stood.
+
+    """
+    found = newest_snapshot(Path(path))
+    if found is None:
+        raise CheckpointError(f"{path} holds no checkpoint")
+    snapshot = found[1]
+    facts = snapshot.facts
+    config = stored_config(facts["config"], source=str(found[0]))
+    embedding = _bare_embedding(config, snapshot, encoder)
+    _load(embedding, snapshot, "encoder.")
+    assert config.dim is not None
+    module = loss if loss is not None else build_loss(config.loss, config.dim, stream(0, "overwritten"))
+    _load(module, snapshot, "loss.")
+    concentration = concentration_of(module)
+    return Fitted(
+        encoder=embedding.eval(),
+        loss=module.eval(),
+        concentration=None if concentration is None else concentration.clone(),
+        folding=None if facts["folding"] is None else FoldingCheck(**facts["folding"]),
+        choice=_choice(facts),
+        history=list(facts["history"]),
+        config=config,
+        step=int(facts["step"]),
+        seconds=float(facts["seconds"]),
+    )
+
+
+def _bare_embedding(config: TrainingConfig, snapshot: Snapshot, encoder: nn.Module | None) -> Embedding:
+    """Build the encoder as it was when the snapshot was taken, with weights that are not yet its own."""
+    embedding = build_embedding(config, stream(0, "overwritten"), encoder)
+    if config.recipe.whiten:
+        embedding.inputs = Whitening(len(snapshot.tensors["encoder.inputs.mean"]))
+    if snapshot.facts["appended_linear"]:
+        assert config.dim is not None
+        embedding.body = WithLinear(embedding.body, identity_linear(config.dim))
+    if not snapshot.facts["spherical"]:
+        embedding.head = nn.Identity()
+    return embedding
+
+
+def _choice(facts: dict[str, Any]) -> SpaceChoice | None:
+    """Read what was found of the space; runs from before there was a choice have nothing of it."""
+    found = facts.get("choice")
+    if found is None:
+        return None
+    return SpaceChoice(**{**found, "sixth_moments": tuple(found.get("sixth_moments", ()))})
+
+
+def _under(snapshot: Snapshot, prefix: str) -> dict[str, Tensor]:
+    return {
+        name.removeprefix(prefix): tensor
+        for name, tensor in snapshot.tensors.items()
+        if name.startswith(prefix)
+    }
+
+
+def _load(module: nn.Module, snapshot: Snapshot, prefix: str) -> None:
+    try:
+        module.load_state_dict(_under(snapshot, prefix))
+    except RuntimeError as problem:
+        raise CheckpointError(f"the checkpoint does not fit the {prefix[:-1]}: {problem}") from None
+
+
+def _pack_optimizer(optimizer: Optimizer) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+    """Split the state of an optimiser into tensors, by parameter and name, and the options of its groups."""
+    whole = optimizer.state_dict()
+    tensors = {
+        f"{parameter}.{name}": value
+        for parameter, state in whole["state"].items()
+        for name, value in state.items()
+    }
+    return tensors, whole["param_groups"]
+
+
+def _unpack_optimizer(optimizer: Optimizer, tensors: dict[str, Tensor], groups: list[dict[str, Any]]) -> None:
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, value in tensors.items():
+        parameter, name = key.split(".", 1)
+        state.setdefault(int(parameter), {})[name] = value
+    optimizer.load_state_dict({"state": state, "param_groups": groups})
