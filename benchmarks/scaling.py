@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from aninfonce.report.markdown import between_marks
+from aninfonce_papers.report.markdown import between_marks
 from benchmarks.tables import table
 
 RESULTS = Path(__file__).parent / "results" / "scaling.jsonl"
