@@ -11,7 +11,7 @@ from torch import Tensor
 from aninfonce._seeds import derive_seed, stream
 from aninfonce.metrics import linear_r2
 from aninfonce.processes import process, process_settings
-from aninfonce.processes.settings import Isotropic
+from aninfonce.processes.process_settings import Isotropic
 from aninfonce.studies import trained
 from aninfonce.studies.base import ANINFONCE, Cell, Metrics, Preset, Published, Study
 from aninfonce.training import fit
