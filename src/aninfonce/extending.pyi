@@ -44,7 +44,7 @@ from aninfonce.optim.schedules import descend as descend
 from aninfonce.plots.pages import PagePlot as PagePlot
 from aninfonce.plots.pages import page_template as page_template
 from aninfonce.processes.process import ConditionalFactory as ConditionalFactory
-from aninfonce.processes.settings import Isotropic as Isotropic
+from aninfonce.processes.process_settings import Isotropic as Isotropic
 from aninfonce.sources.base import StreamSource as StreamSource
 from aninfonce.training.checkpoints import Snapshot as Snapshot
 from aninfonce.training.checkpoints import newest_snapshot as newest_snapshot

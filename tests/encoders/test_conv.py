@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from aninfonce.encoders import KittiConvNet
+from aninfonce.encoders import KittiConvNet, build_encoder
 
 
 def test_architecture():
@@ -39,7 +39,9 @@ def test_kaiming_normal_weights_and_zero_biases():
 def test_shapes_gradients_and_seeds(head):
     generators = [torch.Generator().manual_seed(3) for _ in range(2)]
     before = torch.get_rng_state()
-    first, again = (KittiConvNet(6, head=head, in_channels=2, generator=g) for g in generators)
+    first, again = (
+        build_encoder("kitti-conv", out_features=6, head=head, in_channels=2, generator=g) for g in generators
+    )
     assert torch.equal(before, torch.get_rng_state())
     x = torch.randn(3, 2, 64, 64)
     out = first(x)

@@ -15,8 +15,8 @@ def net(seed=0, out=3, **options):
 
 @pytest.mark.parametrize("size", [(12, 12), (24, 31), (64, 48), (65, 65)])
 def test_any_size(size):
-    embedding = net(out=7, head="sphere").eval()(torch.rand(2, 3, *size))
-    assert torch.allclose(embedding.norm(dim=1), torch.ones(2))
+    embedding = net(out=7).eval()(torch.rand(2, 3, *size))
+    assert embedding.shape == (2, 7)
 
 
 def test_the_place_of_equal_scores_is_the_middle():

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from aninfonce.encoders import MLP, paper_mlp
+from aninfonce.encoders import MLP, build_encoder, paper_mlp
 
 
 def linear_layers(module):
@@ -13,6 +13,10 @@ def linear_layers(module):
 
 def generator(seed=0):
     return torch.Generator().manual_seed(seed)
+
+
+def with_head(n_in, n_out, **options):
+    return build_encoder("mlp", in_features=n_in, out_features=n_out, **options)
 
 
 def test_default_architecture():
@@ -54,7 +58,7 @@ def test_depth_zero_is_linear():
 
 @pytest.mark.parametrize("head", ["none", "sphere", "learnable-sphere", "box"])
 def test_gradients_reach_every_parameter(head):
-    encoder = MLP(4, 3, width=16, head=head, generator=generator())
+    encoder = with_head(4, 3, width=16, head=head, generator=generator())
     encoder(torch.randn(32, 4, generator=generator(1)))[:, 0].sum().backward()
     for name, parameter in encoder.named_parameters():
         assert parameter.grad is not None, name
@@ -87,7 +91,7 @@ def test_one_generator_serves_two_different_encoders():
 
 
 def test_state_dict_round_trip():
-    source, target = (MLP(4, 3, head="box", generator=generator(seed)) for seed in (0, 1))
+    source, target = (with_head(4, 3, head="box", generator=generator(seed)) for seed in (0, 1))
     x = torch.randn(5, 4)
     assert not torch.equal(source(x), target(x))
     target.load_state_dict(source.state_dict())
@@ -96,7 +100,7 @@ def test_state_dict_round_trip():
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_type_follows_the_module(dtype):
-    encoder = MLP(4, 3, head="sphere", generator=generator()).to(dtype)
+    encoder = with_head(4, 3, head="sphere", generator=generator()).to(dtype)
     assert encoder(torch.randn(5, 4, dtype=dtype)).dtype == dtype
 
 
@@ -109,7 +113,7 @@ def test_type_follows_the_module(dtype):
         (lambda: MLP(3, 3, depth=-1), "`depth` must be a whole number of at least 0"),
         (lambda: MLP(3, 3, hidden=(4, 0)), "`hidden`"),
         (lambda: MLP(3, 3, slope=float("nan")), "`slope`"),
-        (lambda: MLP(3, 3, head="cube"), "`head`"),
+        (lambda: with_head(3, 3, head="cube"), "`head`"),
         (lambda: MLP(3, 3, generator=0), "`generator` must be a torch.Generator or None, got 0"),
         (lambda: paper_mlp(True, 3), "`in_features`"),
         (lambda: MLP(3, 3)(torch.zeros(2, 4)), r"`x` must have shape \(N, 3\), got \(2, 4\)"),

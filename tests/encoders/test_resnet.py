@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from aninfonce.encoders import ProjectedEncoder, ResNet, projector, resnet
+from aninfonce.encoders import ProjectedEncoder, ResNet, build_encoder, projector, resnet
 
 
 def count(module):
@@ -82,17 +82,16 @@ def test_projector_as_published():
     assert isinstance(projector()[1], nn.ReLU)
 
 
-@pytest.mark.parametrize("head", ["none", "sphere", "box"])
-def test_with_and_without_projector(head):
+def test_with_and_without_projector():
     x = torch.randn(2, 1, 16, 16)
-    projected = resnet(18, stem="cifar", in_channels=1, out_features=6, hidden=32, head=head)
+    projected = resnet(18, stem="cifar", in_channels=1, out_features=6, hidden=32)
     assert projected(x).shape == (2, 6)
     assert projected.backbone(x).shape == (2, 512)
-    assert resnet(18, stem="cifar", in_channels=1, head=head)(x).shape == (2, 512)
+    assert resnet(18, stem="cifar", in_channels=1)(x).shape == (2, 512)
 
 
 def test_gradients_reach_every_parameter():
-    encoder = resnet(18, stem="cifar", out_features=4, head="learnable-sphere")
+    encoder = build_encoder("resnet18", stem="cifar", out_features=4, head="learnable-sphere")
     encoder(torch.randn(4, 3, 16, 16))[:, 0].sum().backward()
     for name, parameter in encoder.named_parameters():
         assert parameter.grad is not None, name
@@ -116,7 +115,7 @@ def test_seeds_and_state_dict_round_trip():
 
 
 def test_any_backbone_and_projector():
-    encoder = ProjectedEncoder(nn.Flatten(), nn.Linear(16, 3), head="box", out_features=3)
+    encoder = ProjectedEncoder(nn.Flatten(), nn.Linear(16, 3))
     assert encoder(torch.zeros(2, 4, 4)).shape == (2, 3)
 
 
@@ -129,7 +128,7 @@ def test_any_backbone_and_projector():
         (lambda: ResNet(18, width=0), "`width`"),
         (lambda: ResNet(18)(torch.zeros(1, 1, 32, 32)), r"`x` must have shape \(N, 3, H, W\), got \(1, 1,"),
         (lambda: projector(512, 0), "`out_features`"),
-        (lambda: ProjectedEncoder(nn.Identity(), nn.Identity(), head="box"), "`out_features` must be given"),
+        (lambda: build_encoder("resnet18", head="box"), "`features` must be given for the head 'box'"),
     ],
 )
 def test_bad_input_is_refused_by_name(make, message):

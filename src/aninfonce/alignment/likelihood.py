@@ -7,6 +7,8 @@ law p(z⁺|z) ∝ exp(−½ΔᵀΛΔ) needs no negatives: its normaliser on the 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -18,6 +20,7 @@ from aninfonce.alignment.metric import Quadratic
 from aninfonce.distributions._normalizer import log_integral
 from aninfonce.encoders import to_sphere
 from aninfonce.losses import info_nce
+from aninfonce.losses.blockwise import mean_over_blocks
 
 # Rows at once: derivatives keep some twenty matrices of this many rows.
 _CHUNK = 8192
@@ -91,13 +94,8 @@ def metric_loss(anchors: Tensor, positives: Tensor, metric: Tensor, *, block: in
         block: pairs that are each other's negatives, at most N; the last incomplete block is left out.
 
     """
-    check_count(block, "block", minimum=2)
-    similarity = Quadratic(metric.to(anchors))
-    starts = range(0, len(anchors) - block + 1, block)
-    losses = [
-        info_nce(anchors[i : i + block], positives[i : i + block], similarity=similarity) for i in starts
-    ]
-    return float(torch.stack(losses).mean())
+    loss = partial(info_nce, similarity=Quadratic(metric.to(anchors)))
+    return mean_over_blocks(loss, anchors, positives, block=block)
 
 
 def fit_likelihood(anchors: Tensor, positives: Tensor, *, iterations: int = 50) -> Tensor:

@@ -93,8 +93,7 @@ def _pairs(fitted: Fitted, data: Path | None, n: int) -> tuple[PairBatch, DataGe
 
 
 def _scores(fitted: Fitted, batch: PairBatch, process: DataGeneratingProcess | None) -> dict[str, Any]:
-    import torch
-
+    from aninfonce.losses.blockwise import mean_over_blocks
     from aninfonce.metrics import (
         alignment,
         concentration_error,
@@ -121,12 +120,7 @@ def _scores(fitted: Fitted, batch: PairBatch, process: DataGeneratingProcess | N
                 fitted.concentration, truth
             ).max
     block = min(1024, len(z))
-    with torch.no_grad():
-        values = [
-            float(fitted.loss(z[i : i + block], z_pos[i : i + block]))
-            for i in range(0, len(z) - block + 1, block)
-        ]
-    scores[f"loss, {block - 1} negatives"] = sum(values) / len(values)
+    scores[f"loss, {block - 1} negatives"] = mean_over_blocks(fitted.loss, z, z_pos, block=block)
     scores["effective rank"] = rankme(z)
     scores["alignment"] = alignment(z, z_pos)
     scores["uniformity"] = uniformity(z[:4096])

@@ -17,6 +17,7 @@ from aninfonce._validation import check_count, describe
 from aninfonce.diagnostics.frame import Frame, fit_frame
 from aninfonce.diagnostics.intervals import Interval, jackknife
 from aninfonce.diagnostics.run import Run, run_of
+from aninfonce.encoders.embedding import embed_in_chunks, weight_type
 from aninfonce.metrics import rankme
 from aninfonce.processes import DataGeneratingProcess, PairBatch
 from aninfonce.training import Fitted
@@ -183,8 +184,8 @@ def as_embedding(encoder: Any, like: Rows = None) -> Callable[[Rows], Matrix]:
     """
     apply: Callable[[Rows], Any]
     if isinstance(encoder, Fitted):
-        apply = _module(encoder.encoder)
-    elif hasattr(encoder, "transform"):
+        return as_embedding(encoder.encoder)
+    if hasattr(encoder, "transform"):
         apply = encoder.transform
         if hasattr(encoder, "feature_names_in_") and hasattr(like, "iloc"):
 
@@ -192,7 +193,10 @@ def as_embedding(encoder: Any, like: Rows = None) -> Callable[[Rows], Matrix]:
                 return encoder.transform(type(like)(rows, columns=like.columns))
 
     elif isinstance(encoder, nn.Module):
-        apply = _module(encoder)
+
+        def apply(rows: Rows) -> Any:
+            return embed_in_chunks(encoder, torch.as_tensor(rows).to(weight_type(encoder)))
+
     elif callable(encoder):
         apply = encoder
     else:
@@ -214,21 +218,6 @@ def _plain(rows: Any, name: str) -> Rows:
     if array.dtype.kind not in "fiub":
         raise ValueError(f"`{name}` must hold numbers, got {array.dtype}")
     return array
-
-
-def _module(encoder: nn.Module) -> Callable[[Rows], Tensor]:
-    weight = next(encoder.parameters(), torch.zeros(()))
-
-    @torch.no_grad()
-    def apply(x: Rows) -> Tensor:
-        training = encoder.training
-        try:
-            embedding: Tensor = encoder.eval()(torch.as_tensor(x).to(weight))
-        finally:
-            encoder.train(training)
-        return embedding
-
-    return apply
 
 
 def _matrix(value: Any, rows: int) -> Matrix:

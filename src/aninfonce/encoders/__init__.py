@@ -4,6 +4,7 @@ Any `nn.Module` from observations to (N, d) is an encoder; those here have names
 """
 
 from aninfonce.encoders.conv import KittiConvNet
+from aninfonce.encoders.embedding import Embedding
 from aninfonce.encoders.glimpse import GlimpseNet
 from aninfonce.encoders.heads import BoxHead, LearnableSphereHead, SphereHead, build_head, to_sphere
 from aninfonce.encoders.mlp import MLP, paper_mlp
@@ -14,6 +15,7 @@ from aninfonce.encoders.small import SmallConvNet
 __all__ = [
     "MLP",
     "BoxHead",
+    "Embedding",
     "GlimpseNet",
     "KittiConvNet",
     "LearnableSphereHead",

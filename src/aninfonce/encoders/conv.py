@@ -9,11 +9,10 @@ from torch import Tensor, nn
 
 from aninfonce._validation import check_count
 from aninfonce.encoders._init import weights_from
-from aninfonce.encoders.heads import build_head
 
 
 class KittiConvNet(nn.Module):
-    """Five convolutions from a 64×64 image to 256 features, then a linear layer and an output head.
+    """Five convolutions from a 64×64 image to 256 features, then a linear layer.
 
     Four convolutions (4×4, stride 2) to 32, 32, 64 and 64 channels, one (4×4) to 256, ReLU after each.
     Kaiming-normal weights, zero biases.
@@ -25,7 +24,6 @@ class KittiConvNet(nn.Module):
     Args:
         out_features: columns of the embedding.
         in_channels: channels of the image.
-        head: name or module, as in `build_head`.
         generator: draws the weights.
 
     """
@@ -35,7 +33,6 @@ class KittiConvNet(nn.Module):
         out_features: int = 10,
         *,
         in_channels: int = 1,
-        head: str | nn.Module = "none",
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -52,11 +49,10 @@ class KittiConvNet(nn.Module):
                     assert layer.bias is not None
                     nn.init.zeros_(layer.bias)
         self.layers = nn.Sequential(*layers)
-        self.head = build_head(head, out_features)
 
     def forward(self, x: Tensor) -> Tensor:
         """Embed images (N, in_channels, 64, 64) as (N, out_features)."""
         if x.ndim != 4 or x.shape[1:] != (self.in_channels, 64, 64):
             raise ValueError(f"`x` must have shape (N, {self.in_channels}, 64, 64), got {tuple(x.shape)}")
-        embedding: Tensor = self.head(self.layers(x))
+        embedding: Tensor = self.layers(x)
         return embedding

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from aninfonce._validation import check_count, describe
 from aninfonce.encoders._blocks import convolve
 from aninfonce.encoders._init import weights_from
-from aninfonce.encoders.heads import build_head
 from aninfonce.encoders.memory_format import fastest_order
 
 _GRID = 4
@@ -89,7 +88,6 @@ class GlimpseNet(nn.Module):
         in_channels: channels of the image.
         width: channels after the first convolution of the whole picture; twice as many in the window.
         window: pixels on a side of the closer look; pictures must not be smaller.
-        head: name or module, as in `build_head`.
         generator: draws the weights.
 
     References:
@@ -105,7 +103,6 @@ class GlimpseNet(nn.Module):
         in_channels: int = 3,
         width: int = 16,
         window: int = 28,
-        head: str | nn.Module = "none",
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -134,14 +131,13 @@ class GlimpseNet(nn.Module):
             )
         self.order = fastest_order(width)
         self.to(memory_format=self.order)  # type: ignore[call-overload]
-        self.head = build_head(head, out_features)
 
     def forward(self, x: Tensor) -> Tensor:
         """Embed images (N, in_channels, H, W) as (N, out_features)."""
         maps, place = self._look(x)
         window = glimpse(x, place, self.window).contiguous(memory_format=self.order)
         seen = (self.surroundings(maps).flatten(1), self.closer(window).flatten(1), place)
-        embedding: Tensor = self.head(self.last(torch.cat(seen, dim=1)))
+        embedding: Tensor = self.last(torch.cat(seen, dim=1))
         return embedding
 
     def place(self, x: Tensor) -> Tensor:

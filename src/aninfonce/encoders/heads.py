@@ -124,7 +124,7 @@ class BoxHead(nn.Module):
         return _narrow(wide.sigmoid() * self.bound.to(wide.dtype), x)
 
 
-def build_head(head: str | nn.Module, features: int) -> nn.Module:
+def build_head(head: str | nn.Module, features: int | None = None) -> nn.Module:
     """Make an output head by name, or take a module as it is.
 
     Example:
@@ -134,7 +134,7 @@ def build_head(head: str | nn.Module, features: int) -> nn.Module:
     Args:
         head: `"none"`, `"sphere"` (unit), `"learnable-sphere"`, `"box"` (learnable), or any module from
             (N, d) to (N, d).
-        features: d.
+        features: d; only the head "box" needs it.
 
     Returns:
         The module.
@@ -152,6 +152,8 @@ def build_head(head: str | nn.Module, features: int) -> nn.Module:
     if head == "learnable-sphere":
         return LearnableSphereHead()
     if head == "box":
+        if features is None:
+            raise ValueError("`features` must be given for the head 'box', got None")
         return BoxHead(features)
     return nn.Identity()
 

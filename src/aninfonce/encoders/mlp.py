@@ -10,19 +10,18 @@ from torch import Tensor, nn
 
 from aninfonce._validation import check_count, check_number
 from aninfonce.encoders._init import weights_from
-from aninfonce.encoders.heads import build_head
 
 
 class MLP(nn.Module):
-    """Linear layers with LeakyReLU between them, then an output head.
+    """Linear layers with LeakyReLU between them.
 
     The defaults (three hidden layers of 128, slope 0.2) are small enough for a CPU; the slope is that of
     the generators it has to invert.
 
     Example:
-        >>> encoder = MLP(10, 10, head="sphere", generator=torch.Generator().manual_seed(0))
-        >>> encoder(torch.randn(4, 10)).norm(dim=1)
-        tensor([1.0000, 1.0000, 1.0000, 1.0000], grad_fn=...)
+        >>> encoder = MLP(10, 3, generator=torch.Generator().manual_seed(0))
+        >>> encoder(torch.randn(4, 10)).shape
+        torch.Size([4, 3])
 
     Args:
         in_features: columns of the input.
@@ -33,7 +32,6 @@ class MLP(nn.Module):
         slope: of LeakyReLU on the negative side.
         skip: let the last layer see the inputs beside the last hidden layer, so that what is linear need not
             be learned by the layers between.
-        head: name or module, as in `build_head`.
         generator: draws the weights (torch's default initialisation).
 
     """
@@ -48,7 +46,6 @@ class MLP(nn.Module):
         hidden: Sequence[int] | None = None,
         slope: float = 0.2,
         skip: bool = False,
-        head: str | nn.Module = "none",
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -66,7 +63,6 @@ class MLP(nn.Module):
             seen = sizes[-1] + in_features if self.skip else sizes[-1]
             layers.append(nn.Linear(seen, out_features))
         self.layers = nn.Sequential(*layers)
-        self.head = build_head(head, out_features)
 
     def forward(self, x: Tensor) -> Tensor:
         """Embed observations (N, in_features) as (N, out_features)."""
@@ -74,9 +70,9 @@ class MLP(nn.Module):
             raise ValueError(f"`x` must have shape (N, {self.in_features}), got {tuple(x.shape)}")
         if self.skip:
             hidden = self.layers[:-1](x)
-            embedding: Tensor = self.head(self.layers[-1](torch.cat([x, hidden], dim=1)))
+            embedding: Tensor = self.layers[-1](torch.cat([x, hidden], dim=1))
         else:
-            embedding = self.head(self.layers(x))
+            embedding = self.layers(x)
         return embedding
 
 
@@ -85,7 +81,6 @@ def paper_mlp(
     out_features: int,
     *,
     slope: float = 0.01,
-    head: str | nn.Module = "none",
     generator: torch.Generator | None = None,
 ) -> MLP:
     """Build the encoder of both papers' synthetic experiments: n–10n–50n–50n–50n–50n–10n–n for n inputs.
@@ -99,7 +94,6 @@ def paper_mlp(
         in_features: n, columns of the input.
         out_features: columns of the embedding.
         slope: of LeakyReLU on the negative side.
-        head: name or module, as in `build_head`.
         generator: draws the weights (torch's default initialisation).
 
     Returns:
@@ -108,4 +102,4 @@ def paper_mlp(
     """
     n = check_count(in_features, "in_features")
     hidden = (10 * n, 50 * n, 50 * n, 50 * n, 50 * n, 10 * n)
-    return MLP(in_features, out_features, hidden=hidden, slope=slope, head=head, generator=generator)
+    return MLP(in_features, out_features, hidden=hidden, slope=slope, generator=generator)

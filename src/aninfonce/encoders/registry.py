@@ -11,7 +11,9 @@ from torch import nn
 
 from aninfonce._validation import describe, did_you_mean
 from aninfonce.encoders.conv import KittiConvNet
+from aninfonce.encoders.embedding import Embedding
 from aninfonce.encoders.glimpse import GlimpseNet
+from aninfonce.encoders.heads import build_head
 from aninfonce.encoders.mlp import MLP, paper_mlp
 from aninfonce.encoders.resnet import resnet
 from aninfonce.encoders.small import SmallConvNet
@@ -73,8 +75,10 @@ def register_encoder(name: str, builder: Builder, *, replace: bool = False) -> B
     return builder
 
 
-def build_encoder(encoder: str | nn.Module, **options: Any) -> nn.Module:
-    """Build an encoder by name, or take a module as it is.
+def build_encoder(
+    encoder: str | nn.Module, *, head: str | nn.Module | None = None, **options: Any
+) -> nn.Module:
+    """Build an encoder by name, or take a module as it is; with a head, as an `Embedding`.
 
     Example:
         >>> encoder = build_encoder("mlp", in_features=10, out_features=11, head="sphere")
@@ -83,16 +87,17 @@ def build_encoder(encoder: str | nn.Module, **options: Any) -> nn.Module:
 
     Args:
         encoder: one of `encoder_names()`, or any module of your own, which is returned unchanged.
-        options: arguments of the named encoder, such as `in_features`, `out_features`, `head`, `generator`.
+        head: where the embedding is to live, as in `build_head`; None for what the network gives.
+        options: arguments of the named encoder, such as `in_features`, `out_features`, `generator`.
 
     Returns:
         The encoder, from observations to embeddings (N, d).
 
     """
     if isinstance(encoder, nn.Module):
-        if options:
+        if options or head is not None:
             raise ValueError(
-                f"`options` must be empty for a module that is already built, got {sorted(options)}"
+                f"`options` must be empty for a module that is already built, got {sorted(options) or 'a head'}"
             )
         return encoder
     if not isinstance(encoder, str) or encoder not in _BUILDERS:
@@ -112,4 +117,4 @@ def build_encoder(encoder: str | nn.Module, **options: Any) -> nn.Module:
     module = builder(**options)
     if not isinstance(module, nn.Module):
         raise ValueError(f"`encoder` {encoder!r} must build a module, got {describe(module)}")
-    return module
+    return module if head is None else Embedding(module, build_head(head, options.get("out_features")))

@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from aninfonce._validation import check_choice, check_count
 from aninfonce.encoders._init import weights_from
-from aninfonce.encoders.heads import build_head
 
 
 class BasicBlock(nn.Module):
@@ -120,42 +119,29 @@ class ResNet(nn.Module):
 
 
 class ProjectedEncoder(nn.Module):
-    """A backbone, a projector that is thrown away after training, and an output head.
+    """A backbone, and a projector that is thrown away after training.
 
     `encoder(x)` is what the loss sees, `encoder.backbone(x)` what a probe reads.
 
     Example:
-        >>> encoder = ProjectedEncoder(nn.Linear(8, 4), nn.Linear(4, 2), head="sphere")
+        >>> encoder = ProjectedEncoder(nn.Linear(8, 4), nn.Linear(4, 2))
         >>> encoder(torch.ones(3, 8)).shape, encoder.backbone(torch.ones(3, 8)).shape
         (torch.Size([3, 2]), torch.Size([3, 4]))
 
     Args:
         backbone: any module from observations to features (N, k).
         projector: any module from (N, k) to (N, d); `nn.Identity()` for none.
-        head: a module, or a name other than `"box"`, as in `build_head`.
-        out_features: d, needed for the head `"box"` only.
 
     """
 
-    def __init__(
-        self,
-        backbone: nn.Module,
-        projector: nn.Module,
-        *,
-        head: str | nn.Module = "none",
-        out_features: int | None = None,
-    ) -> None:
+    def __init__(self, backbone: nn.Module, projector: nn.Module) -> None:
         super().__init__()
-        if head == "box" and out_features is None:
-            raise ValueError("`out_features` must be given for the head 'box', got None")
         self.backbone = backbone
         self.projector = projector
-        self.head = build_head(head, out_features or 1)
-        self.out_features = out_features
 
     def forward(self, x: Tensor) -> Tensor:
         """Embed observations as (N, d)."""
-        embedding: Tensor = self.head(self.projector(self.backbone(x)))
+        embedding: Tensor = self.projector(self.backbone(x))
         return embedding
 
 
@@ -199,13 +185,12 @@ def resnet(
     stem: str = "imagenet",
     in_channels: int = 3,
     hidden: int = 512,
-    head: str | nn.Module = "none",
     generator: torch.Generator | None = None,
 ) -> ProjectedEncoder:
-    """Build a residual network with an optional projector and output head.
+    """Build a residual network with an optional projector.
 
     Example:
-        >>> encoder = resnet(18, stem="cifar", out_features=256, head="sphere")
+        >>> encoder = resnet(18, stem="cifar", out_features=256)
         >>> encoder(torch.zeros(2, 3, 32, 32)).shape
         torch.Size([2, 256])
 
@@ -215,7 +200,6 @@ def resnet(
         stem: as in `ResNet`.
         in_channels: channels of the image.
         hidden: width inside the projector.
-        head: name or module, as in `build_head`.
         generator: draws the weights.
 
     Returns:
@@ -224,10 +208,12 @@ def resnet(
     """
     backbone = ResNet(depth, stem=stem, in_channels=in_channels, generator=generator)
     width = backbone.out_features
-    if out_features is None:
-        return ProjectedEncoder(backbone, nn.Identity(), head=head, out_features=width)
-    last = projector(width, out_features, hidden=hidden, generator=generator)
-    return ProjectedEncoder(backbone, last, head=head, out_features=out_features)
+    last = (
+        nn.Identity()
+        if out_features is None
+        else projector(width, out_features, hidden=hidden, generator=generator)
+    )
+    return ProjectedEncoder(backbone, last)
 
 
 def _stem(name: str, n_in: int, width: int) -> nn.Sequential:

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from aninfonce._validation import check_count, describe
 from aninfonce.encoders._blocks import convolve
 from aninfonce.encoders._init import weights_from
-from aninfonce.encoders.heads import build_head
 from aninfonce.encoders.memory_format import fastest_order
 
 _GRID = 3
@@ -29,7 +28,6 @@ class SmallConvNet(nn.Module):
         out_features: columns of the embedding.
         in_channels: channels of the image.
         width: channels after the first convolution; twice and four times as many later.
-        head: name or module, as in `build_head`.
         generator: draws the weights.
 
     """
@@ -40,7 +38,6 @@ class SmallConvNet(nn.Module):
         *,
         in_channels: int = 3,
         width: int = 32,
-        head: str | nn.Module = "none",
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -55,11 +52,10 @@ class SmallConvNet(nn.Module):
             layers += [nn.Linear(4 * width * _GRID**2, 100), nn.LeakyReLU(), nn.Linear(100, out_features)]
         self.order = fastest_order(width)
         self.layers = nn.Sequential(*layers).to(memory_format=self.order)  # type: ignore[call-overload]
-        self.head = build_head(head, out_features)
 
     def forward(self, x: Tensor) -> Tensor:
         """Embed images (N, in_channels, H, W) as (N, out_features)."""
         if x.ndim != 4 or x.shape[1] != self.in_channels:
             raise ValueError(f"`x` must have shape (N, {self.in_channels}, H, W), got {describe(x)}")
-        embedding: Tensor = self.head(self.layers(x.contiguous(memory_format=self.order)))
+        embedding: Tensor = self.layers(x.contiguous(memory_format=self.order))
         return embedding

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aninfonce._seeds import derive_seed
-from aninfonce.estimator.embedding import embed_rows
+from aninfonce.estimator.columns import embed_rows
 from aninfonce.estimator.fitting import Trained
 from aninfonce.estimator.scoring import bits_by_block
 from aninfonce.losses.ensemble import members

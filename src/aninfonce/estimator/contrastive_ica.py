@@ -18,8 +18,8 @@ from aninfonce.encoders.embedding import Embedding
 from aninfonce.estimator import alerts
 from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.choosing import choose_columns
+from aninfonce.estimator.columns import embed_rows, use_concentration
 from aninfonce.estimator.describing import describe, sixth_moments
-from aninfonce.estimator.embedding import embed_rows, use_concentration
 from aninfonce.estimator.fitting import held_out_curve, loss_curve, train
 from aninfonce.estimator.floor import NonlinearGain, linear_settings, no_worse_than_linear
 from aninfonce.estimator.frames import Array, Frames, Index

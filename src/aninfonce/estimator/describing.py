@@ -16,7 +16,7 @@ from aninfonce.alignment import independent_axes
 from aninfonce.diagnostics.concentration import FittedConcentration, fit_concentration
 from aninfonce.diagnostics.flat_concentration import fit_flat_concentration
 from aninfonce.encoders.embedding import Embedding
-from aninfonce.estimator.embedding import embed_rows, permute_columns, turn_columns
+from aninfonce.estimator.columns import embed_rows, permute_columns, turn_columns
 from aninfonce.estimator.frames import Array, Index
 from aninfonce.estimator.pairs import Pairs
 from aninfonce.losses import InfoNCE

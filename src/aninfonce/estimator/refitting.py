@@ -11,8 +11,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import t as student
 
 from aninfonce._seeds import derive_seed
+from aninfonce.estimator.columns import embed_rows
 from aninfonce.estimator.describing import describe
-from aninfonce.estimator.embedding import embed_rows
 from aninfonce.estimator.fitting import train
 from aninfonce.metrics import linear_r2
 

@@ -17,15 +17,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from aninfonce.alignment.closing_flat import close_flat
+from aninfonce.alignment.map_to_sphere import similarity_of
 from aninfonce.diagnostics.negatives import spread_blocks
 from aninfonce.encoders import MLP, SphereHead
+from aninfonce.encoders.embedding import Embedding
 from aninfonce.losses.ensemble import members
 from aninfonce.processes import PairBatch
-from aninfonce.training.flat import close_flat
-from aninfonce.training.model import Embedding
-from aninfonce.training.result import Fitted
-from aninfonce.training.source import PairSource
-from aninfonce.training.unfold import similarity_of
+from aninfonce.sources.base import PairSource
+from aninfonce.training.fitted import Fitted
 
 # Rows that the linear map is fitted on, pairs that are each other's negatives, and steps of the search.
 _ROWS, _BLOCK, _ITERATIONS = 16_384, 512, 40

@@ -10,4 +10,4 @@ from aninfonce.processes.process import DataGeneratingProcess as DataGeneratingP
 from aninfonce.processes.process import EnsembleProcess as EnsembleProcess
 from aninfonce.processes.process import HardNegatives as HardNegatives
 from aninfonce.processes.process import Marginal as Marginal
-from aninfonce.processes.settings import ProcessSettings as ProcessSettings
+from aninfonce.processes.process_settings import ProcessSettings as ProcessSettings

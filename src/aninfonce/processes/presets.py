@@ -9,7 +9,14 @@ import torch
 from aninfonce._validation import check_choice
 from aninfonce.mixing import Mixing
 from aninfonce.processes.process import DataGeneratingProcess, EnsembleProcess
-from aninfonce.processes.settings import Anisotropic, Isotropic, Law, Negatives, Noise, ProcessSettings
+from aninfonce.processes.process_settings import (
+    Anisotropic,
+    Isotropic,
+    Law,
+    Negatives,
+    Noise,
+    ProcessSettings,
+)
 
 
 def _sphere(*concentration: float, dim: int = 10, **more: Any) -> ProcessSettings:

@@ -17,6 +17,7 @@ def as_source(pairs: Any, seed: int = 0) -> PairSource:
     """Make a source of whatever holds pairs.
 
     Example:
+        >>> import torch
         >>> x = torch.randn(100, 3)
         >>> as_source((x, x + 0.1), seed=0).next(10).x.shape
         torch.Size([10, 3])

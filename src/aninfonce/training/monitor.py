@@ -13,7 +13,7 @@ from aninfonce._seeds import derive_seed
 from aninfonce.distributions import Uniform
 from aninfonce.encoders.embedding import embed_in_chunks
 from aninfonce.losses import AnInfoNCE, InfoNCE
-from aninfonce.losses.gather import alone
+from aninfonce.losses.blockwise import mean_over_blocks
 from aninfonce.metrics import linear_r2, rankme
 from aninfonce.processes import DataGeneratingProcess, PairBatch
 from aninfonce.sources.as_source import as_source
@@ -59,7 +59,7 @@ class Monitor:
         z_pos = embed_in_chunks(encoder, self.pairs.x_pos.to(device))
         if not bool(torch.isfinite(z.sum() + z_pos.sum())):
             return {}
-        value = _blockwise(loss, z, z_pos, self.block)
+        value = mean_over_blocks(loss, z, z_pos, block=self.block)
         row: Row = {HELD_OUT_LOSS if self.held_out else SEEN_LOSS: value}
         if self.optimum is not None and _counts_forward(loss):
             row |= {"optimal_loss": self.optimum, "gap": value - self.optimum}
@@ -120,14 +120,6 @@ def concentration_of(loss: nn.Module) -> Tensor | None:
     return loss.concentration.detach() if isinstance(loss, AnInfoNCE) else None
 
 
-@alone()
-@torch.no_grad()
-def _blockwise(loss: nn.Module, z: Tensor, z_pos: Tensor, block: int) -> float:
-    """Mean loss over whole blocks of pairs, the same in all processes."""
-    starts = range(0, len(z) - block + 1, block)
-    return sum(float(loss(z[i : i + block], z_pos[i : i + block])) for i in starts) / len(starts)
-
-
 def _optimum(process: DataGeneratingProcess | None, pairs: PairBatch, block: int) -> float | None:
     """Loss of the truth on the same pairs, where the truth is uniform on the sphere with a known Λ.
 
@@ -144,5 +136,5 @@ def _optimum(process: DataGeneratingProcess | None, pairs: PairBatch, block: int
     ):
         return None
     truth = AnInfoNCE(process.dim, initial=process.concentration.clone(), normalize=False)
-    value = _blockwise(truth, pairs.z, pairs.z_pos, block)
+    value = mean_over_blocks(truth, pairs.z, pairs.z_pos, block=block)
     return value if math.isfinite(value) else None
