@@ -25,6 +25,7 @@ from aninfonce.estimator.floor import NonlinearGain, linear_settings, no_worse_t
 from aninfonce.estimator.frames import Array, Frames, Index
 from aninfonce.estimator.keeping import Keeping
 from aninfonce.estimator.looking import Looking
+from aninfonce.estimator.moving import Moving, describe_moving
 from aninfonce.estimator.online import train_on
 from aninfonce.estimator.pairing import Pairing
 from aninfonce.estimator.pairs import Augment, Pairs
@@ -38,6 +39,7 @@ from aninfonce.training.fitted import Fitted
 class ContrastiveICA(
     Keeping,
     Looking,
+    Moving,
     Pairing,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -74,6 +76,8 @@ class ContrastiveICA(
         gaps: "skip" leaves rows with NaN out of all pairs and windows, and gives them back as NaN.
         rate: rows a second, to tell time constants in seconds.
         loss: "aninfonce", "infonce", "lp" or "nt-xent".
+        dynamics: "linear" for recordings in which something turns: `predict` then tells where the embedding
+            goes, and `modes_` how; columns are decays and oscillators. None is for factors that keep still.
         recipe: "fast", "paper", or a dictionary of `aninfonce.training.Recipe`'s settings.
         max_steps: of the optimiser, at most; the recipe's if None. Where no pairs are held out, None is about
             30 passes over them: beyond that a network learns few pairs by heart.
@@ -120,6 +124,10 @@ class ContrastiveICA(
         nonlinear_gain_: a `NonlinearGain`: bits by which the network is ahead of a linear map on held-out
             pairs. If that is not clear, the linear map is kept (`nonlinear_gain_.linear`). None where there
             is nothing to compare.
+        modes_: `aninfonce.alignment.LinearModes`, how each column moves; None without `dynamics`.
+        frequencies_: turns of each column in a row of time, or a second; 0 for decays. With
+            `frequencies_interval_`.
+        dynamics_gain_: bits that linear dynamics tell about held-out pairs beyond "no change".
         refit_agreement_: R² between this embedding and those of `refits`, one number a run.
         folded_: whether the sign of a factor seems lost; None if it was not checked.
         n_iter_: steps taken.
@@ -159,6 +167,7 @@ class ContrastiveICA(
         gaps: Literal["error", "skip"] = "error",
         rate: float | None = None,
         loss: Literal["aninfonce", "infonce", "lp", "nt-xent"] = "aninfonce",
+        dynamics: Literal["linear"] | None = None,
         recipe: str | Mapping[str, Any] = "fast",
         max_steps: int | None = None,
         batch_size: int | None = None,
@@ -182,6 +191,7 @@ class ContrastiveICA(
         self.gaps = gaps
         self.rate = rate
         self.loss = loss
+        self.dynamics = dynamics
         self.recipe = recipe
         self.max_steps = max_steps
         self.batch_size = batch_size
@@ -298,7 +308,12 @@ class ContrastiveICA(
 
     def _describe(self, kinds: Sequence[Pairs], trained: Pairs, *, sort: bool) -> None:
         flat = self.space_ == "flat"
-        found = describe(self.encoder_, self.loss_, kinds, trained, self.config_.seed, flat=flat, sort=sort)
+        self.modes_ = self.dynamics_gain_ = None
+        if self.dynamics is not None:
+            found = describe_moving(self, kinds[0], trained)
+        else:
+            seed = self.config_.seed
+            found = describe(self.encoder_, self.loss_, kinds, trained, seed, flat=flat, sort=sort)
         self.concentrations_, self.concentrations_interval_, self.blocks_, self.separated_ = found
         if flat and self.space_evidence_ is not None:
             self.space_evidence_ = look_for_box(
