@@ -6,7 +6,7 @@ from aninfonce_papers.engine import PRESETS, find_study, plan
 from aninfonce_papers.engine.execute import execute
 
 
-@pytest.mark.parametrize("name", ["timescales", "broken-assumptions"])
+@pytest.mark.parametrize("name", ["timescales", "broken-assumptions", "oscillators"])
 @pytest.mark.parametrize("preset", PRESETS)
 def test_cells_are_ours(name, preset):
     cells = find_study(name).cells(preset)
