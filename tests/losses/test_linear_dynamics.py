@@ -143,16 +143,24 @@ def test_param_groups_hold_every_parameter_once():
     assert not list(LinearDynamics(D, potential=False).potentials)
 
 
-def test_it_starts_at_the_linear_prediction():
-    """Also of columns that do not vary; what turns by more than a right angle is in M at once."""
+def test_it_starts_at_the_rotation_of_the_embedding():
+    """Whatever its scale and origin, with what decays at 1, and also where a column does not vary."""
     angle = 2.4
     turn = torch.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]).double()
-    z0 = torch.cat([draw(500, 2, seed=1), torch.zeros(500, 1, dtype=torch.float64)], dim=1)
-    z1 = torch.cat([z0[:, :2] @ turn + 0.5, z0[:, 2:]], dim=1)
+    truth = torch.block_diag(turn, torch.eye(1, dtype=torch.float64))
+    sizes = torch.tensor([0.8, 0.8, 0.3], dtype=torch.float64)
+    z0 = draw(20_000, D, seed=1)
+    z1 = sizes * (z0 @ truth) + (1 - sizes**2).sqrt() * draw(20_000, D, seed=2)
     loss = LinearDynamics(D)
-    loss.start_at(z0, z1)
-    torch.testing.assert_close(loss.operator[:2, :2].double(), turn, rtol=0, atol=1e-6)
-    torch.testing.assert_close(loss.similarity.ahead(z0), z1, rtol=0, atol=1e-6)
+    mixing, centre = draw(D, D, seed=3), draw(D, seed=4)
+    loss.start_at(z0 @ mixing + centre, z1 @ mixing + centre)
+    expected = torch.linalg.inv(mixing) @ truth @ mixing
+    torch.testing.assert_close(loss.operator.double(), expected, rtol=0, atol=0.1)
+    torch.testing.assert_close(loss.similarity.ahead(centre[None])[0], centre, rtol=0, atol=0.1)
     assert loss.operator.requires_grad
+    flat = torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)
+    loss.start_at(z0 * flat, z1 * flat)
+    torch.testing.assert_close(loss.operator[:2, :2].double(), turn, rtol=0, atol=0.05)
+    assert torch.isfinite(loss.operator).all()
     with pytest.raises(ValueError, match="`z1`"):
         loss.start_at(z0, z1[:, :2])
