@@ -60,6 +60,19 @@ def test_the_second_column_follows_the_first_by_a_quarter_of_a_turn():
         np.testing.assert_allclose(modes.operator, turn(0.4, 0.95).T, atol=0.02)
 
 
+def test_the_first_step_turns_what_turns_by_more_than_a_right_angle_and_leaves_the_rest():
+    z = follow(system(), 20_000, 0)
+    mixing, centre = np.random.default_rng(1).normal(size=(5, 5)), np.arange(5.0)
+    h = z @ mixing + centre
+    np.testing.assert_allclose(linear_modes(h[:-1], h[1:]).first_step()[0], np.eye(5), atol=1e-9)
+    # Over two rows, the second oscillator turns by 2.6.
+    operator, offset = linear_modes(h[:-2], h[2:], clusters=stretches(len(h) - 2)).first_step()
+    truth = np.eye(5)
+    truth[2:4, 2:4] = turn(2 * ANGLES[1], 1.0).T
+    np.testing.assert_allclose(mixing @ operator @ np.linalg.inv(mixing), truth, atol=0.05)
+    np.testing.assert_allclose(h.mean(axis=0) @ operator + offset, h.mean(axis=0), atol=0.05)
+
+
 def test_times_and_frequencies_are_those_of_the_lag():
     z = follow(turn(0.1, 0.98), 20_000, 0)
     modes = linear_modes(z[:-4], z[4:], clusters=stretches(len(z) - 4))

@@ -141,26 +141,3 @@ def test_param_groups_hold_every_parameter_once():
     assert {id(p) for group in groups for p in group["params"]} == {id(p) for p in loss.parameters()}
     assert len(groups[0]["params"]) == 2
     assert not list(LinearDynamics(D, potential=False).potentials)
-
-
-def test_it_starts_at_the_rotation_of_the_embedding():
-    """Whatever its scale and origin, with what decays at 1, and also where a column does not vary."""
-    angle = 2.4
-    turn = torch.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]).double()
-    truth = torch.block_diag(turn, torch.eye(1, dtype=torch.float64))
-    sizes = torch.tensor([0.8, 0.8, 0.3], dtype=torch.float64)
-    z0 = draw(20_000, D, seed=1)
-    z1 = sizes * (z0 @ truth) + (1 - sizes**2).sqrt() * draw(20_000, D, seed=2)
-    loss = LinearDynamics(D)
-    mixing, centre = draw(D, D, seed=3), draw(D, seed=4)
-    loss.start_at(z0 @ mixing + centre, z1 @ mixing + centre)
-    expected = torch.linalg.inv(mixing) @ truth @ mixing
-    torch.testing.assert_close(loss.operator.double(), expected, rtol=0, atol=0.1)
-    torch.testing.assert_close(loss.similarity.ahead(centre[None])[0], centre, rtol=0, atol=0.1)
-    assert loss.operator.requires_grad
-    flat = torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)
-    loss.start_at(z0 * flat, z1 * flat)
-    torch.testing.assert_close(loss.operator[:2, :2].double(), turn, rtol=0, atol=0.05)
-    assert torch.isfinite(loss.operator).all()
-    with pytest.raises(ValueError, match="`z1`"):
-        loss.start_at(z0, z1[:, :2])

@@ -62,6 +62,18 @@ class LinearModes(NamedTuple):
         starts = np.flatnonzero(off.any(axis=1))[::2]
         return [np.arange(first, first + 2) for first in starts]
 
+    def first_step(self) -> tuple[Floats, Floats]:
+        """Give a map h ↦ hM + b, (d, d) and (d,), that turns oscillators of more than a right angle.
+
+        Where `LinearDynamics` starts. Beside M = I, an encoder takes these for noise, and loses them. Beside
+        the best prediction, which is small while everything is still mixed, it loses what decays quickly.
+        """
+        turn = np.eye(len(self.centre))
+        for pair in (pair for pair in self.oscillators if self.angle[pair[0]] > np.pi / 2):
+            turn[np.ix_(pair, pair)] = self.operator[np.ix_(pair, pair)] / self.modulus[pair[0]]
+        step: Floats = self.matrix.T @ turn @ np.linalg.inv(self.matrix.T)
+        return step, self.centre - self.centre @ step
+
     def time_constants(self, lag: float = 1.0) -> Floats:
         """Give the time after which a mode has fallen to 1/e, with both ends of its interval, (d, 3)."""
         ends = np.concatenate([self.modulus[:, None], self.modulus_interval], axis=1)

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Unpack
 
-import torch
 from torch import Tensor, nn
 
-from aninfonce.losses._prepare import check_views
 from aninfonce.losses.modules import InfoNCE, Settings
 from aninfonce.losses.potential import CandidatePotential
 from aninfonce.similarities import LinearStep
-
-# Directions with less than this share of the largest variance hold nothing but rounding.
-_RANK = 1e-10
 
 
 class LinearDynamics(InfoNCE):
@@ -48,32 +43,6 @@ class LinearDynamics(InfoNCE):
         settings.setdefault("normalize", False)
         head = CandidatePotential(dim) if potential is True else potential
         super().__init__(LinearStep(dim), potential=None if isinstance(head, bool) else head, **settings)
-
-    @torch.no_grad()
-    def start_at(self, z0: Tensor, z1: Tensor) -> None:
-        """Let M be the rotation of sphered anchors that comes nearest to their positives.
-
-        Beside M = I, an encoder takes what turns by more than a right angle for noise, and loses it; beside
-        the best linear prediction, which is small where the untrained encoder mixes everything, it loses what
-        decays quickly.
-
-        Args:
-            z0: embeddings of anchors (N, d), by the encoder as it starts; N above d.
-            z1: of their positives (N, d).
-
-        """
-        assert isinstance(self.similarity, LinearStep)
-        check_views(z0, z1)
-        self.similarity.check_width(z0=z0)
-        z0, z1 = z0.double().cpu(), z1.double().cpu()
-        centre = z0.mean(dim=0)
-        spread, directions = torch.linalg.eigh(torch.cov(z0.T).reshape(len(centre), -1))
-        scale = spread.clamp_min(float(spread[-1]) * _RANK).sqrt()
-        sphering, back = directions / scale, (directions * scale).T
-        left, _, right = torch.linalg.svd(((z0 - centre) @ sphering).T @ ((z1 - centre) @ sphering))
-        operator = sphering @ left @ right @ back
-        self.similarity.operator.copy_(operator)
-        self.similarity.offset.copy_(z1.mean(dim=0) - centre @ operator)
 
     @property
     def operator(self) -> Tensor:

@@ -16,7 +16,7 @@ from aninfonce._seeds import global_stream, stream
 from aninfonce.alignment.folding import FoldingCheck
 from aninfonce.alignment.map_to_sphere import prepare_for_sphere
 from aninfonce.alignment.space_choice import SpaceChoice
-from aninfonce.encoders.embedding import embed_in_chunks, weight_type
+from aninfonce.encoders.embedding import weight_type
 from aninfonce.encoders.whitening import Whitening
 from aninfonce.losses import LinearDynamics
 from aninfonce.optim.optimizers import build_optimizers
@@ -44,6 +44,7 @@ from aninfonce.training.phases import (
     goes_on_after_phase,
     is_due_on_sphere,
     put_on_sphere,
+    start_dynamics,
 )
 from aninfonce.training.reporters import Reporter, TableFiles
 from aninfonce.training.run_folder import claim_for_all
@@ -149,7 +150,7 @@ class Trainer:
         if loss is None and isinstance(self.loss, LinearDynamics):
             with global_stream(config.seed, "global", "dynamics", device=self.fabric.device):
                 some = self.source.fresh(_WHITENING_INPUTS)
-            self.loss.start_at(*(embed_in_chunks(self.embedding, x) for x in (some.x, some.x_pos)))
+            start_dynamics(self.embedding, self.loss, some)
         self.closing_generator = stream(config.seed, "folding check")
         self.last: nn.Linear | None = None
         self.appended_linear = False

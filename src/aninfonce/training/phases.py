@@ -10,12 +10,37 @@ import torch
 from aninfonce.alignment.closing import close
 from aninfonce.alignment.closing_flat import close_flat
 from aninfonce.alignment.map_to_sphere import map_to_sphere
+from aninfonce.alignment.modes import linear_modes
 from aninfonce.alignment.space_choice import choose_space
-from aninfonce.encoders.embedding import embed_in_chunks
-from aninfonce.losses import AnInfoNCE
+from aninfonce.encoders.embedding import Embedding, embed_in_chunks
+from aninfonce.losses import AnInfoNCE, LinearDynamics
+from aninfonce.similarities import LinearStep
 
 if TYPE_CHECKING:
+    from aninfonce.processes import PairBatch
     from aninfonce.training.loop import Trainer
+
+# Of the bootstrap that tells what turns before the first step.
+_STARTING_DRAWS = 100
+
+
+@torch.no_grad()
+def start_dynamics(embedding: Embedding, loss: LinearDynamics, pairs: PairBatch) -> None:
+    """Let a loss start at what turns in the embedding of an untrained encoder.
+
+    Args:
+        embedding: as it starts.
+        loss: whose M is changed in place.
+        pairs: some of those to train on.
+
+    """
+    h, h_pos = (embed_in_chunks(embedding, x).double().cpu().numpy() for x in (pairs.x, pairs.x_pos))
+    if len(h) <= h.shape[1] + 1:
+        return
+    operator, offset = linear_modes(h, h_pos, draws=_STARTING_DRAWS).first_step()
+    assert isinstance(loss.similarity, LinearStep)
+    loss.similarity.operator.copy_(torch.from_numpy(operator))
+    loss.similarity.offset.copy_(torch.from_numpy(offset))
 
 
 def is_due_on_sphere(trainer: Trainer) -> bool:
