@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
@@ -50,6 +51,13 @@ class DynamicsGain(NamedTuple):
     turning_error: float
 
 
+def _has_dynamics(estimator: Any) -> bool:
+    """Let an estimator have predictions only where it is asked for dynamics, as scikit-learn expects."""
+    if estimator.dynamics is None:
+        raise AttributeError("`dynamics` must be 'linear' for predictions, got None")
+    return True
+
+
 class Moving:
     """Methods and properties that linear dynamics bring to an estimator.
 
@@ -79,6 +87,7 @@ class Moving:
     def _turns(self, modes: LinearModes) -> Floats:
         return modes.frequencies(self.lags_[0] if self.lags_ else 1.0) * (self.rate or 1.0)
 
+    @available_if(_has_dynamics)  # type: ignore[untyped-decorator]
     def predict(self, X: Any, steps: int = 1, *, groups: Any = None) -> Any:
         """Predict where the embedding of each row will be, some lags later.
 
@@ -95,8 +104,7 @@ class Moving:
 
         assert isinstance(self, ContrastiveICA)
         check_is_fitted(self)
-        if self.modes_ is None:
-            raise ValueError("`dynamics` must be 'linear' for predictions, got None")
+        assert self.modes_ is not None
         ahead = np.linalg.matrix_power(self.modes_.operator, check_count(steps, "steps", minimum=0))
         given = self._read(X, groups, reset=False)
         embedded = self._embed(given.frames)
