@@ -68,7 +68,7 @@ TEXTS = """() => {
 
 
 def check_layouts(page):
-    """Try three widths in both schemes: nothing is wider than the window, and drawings can be read in each."""
+    """Try three widths in both schemes: nothing is wider than the window, drawings can be read."""
     papers = set()
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
