@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from aninfonce.report.markdown import between_marks
+from aninfonce_papers.report.markdown import between_marks
 from benchmarks.tables import table
 
 RESULTS = Path(__file__).parent / "results" / "scaling.jsonl"
@@ -88,6 +88,8 @@ def _worker(rank: int, processes: int, folder: str, steps: int, rounds: int) -> 
     import torch
     import torch.distributed as dist
 
+    from aninfonce.training.process_exit import leave_process_group
+
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=processes)
     for index, setting in enumerate(SETTINGS):
@@ -106,7 +108,7 @@ def _worker(rank: int, processes: int, folder: str, steps: int, rounds: int) -> 
                 found["all"].append(mine.tolist())
         if rank == 0:
             Path(folder, f"{index}.json").write_text(json.dumps(found), encoding="utf-8")
-    dist.destroy_process_group()
+    leave_process_group()
 
 
 def _stepper(setting: Setting, rank: int, processes: int) -> Callable[[], None]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from aninfonce.report.markdown import between_marks
+from aninfonce_papers.report.markdown import between_marks
 from benchmarks.recordings.tables import page as recordings_page
 
 ROOT = Path(__file__).parents[1]

@@ -77,7 +77,7 @@ def hold_at_name(when, name):
 def hold_in_cells(seed):
     from dataclasses import replace
 
-    from aninfonce.studies import fig5
+    from aninfonce_papers.rusak2025 import fig5
 
     whole = fig5.run
 

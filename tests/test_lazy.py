@@ -14,8 +14,8 @@ LAZY = (
     "aninfonce.plots",
     "aninfonce.processes",
     "aninfonce.sources",
-    "aninfonce.studies",
     "aninfonce.training",
+    "aninfonce_papers.engine",
 )
 
 
@@ -32,10 +32,10 @@ def test_every_name_of_the_stub_is_there(name):
 def test_a_module_does_not_hide_the_function_of_its_name():
     # Modules and functions that share a name; the module is imported first, as a test collector does.
     code = (
-        "import aninfonce.datasets.fetch, aninfonce.studies.plan\n"
+        "import aninfonce.datasets.fetch, aninfonce_papers.engine.plan\n"
         "from aninfonce.datasets import fetch\n"
-        "from aninfonce.studies import plan\n"
-        "import aninfonce.datasets.fetch, aninfonce.studies.plan\n"
+        "from aninfonce_papers.engine import plan\n"
+        "import aninfonce.datasets.fetch, aninfonce_papers.engine.plan\n"
         "from aninfonce.datasets.fetch import Route\n"
         "print(fetch.__name__, plan.__name__, aninfonce.datasets.fetch is fetch)"
     )

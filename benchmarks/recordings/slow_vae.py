@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce._seeds import derive_seed, global_stream
-from aninfonce.generative.divergences import cross_entropy_to_laplace, kl_to_normal, normal_entropy
+from aninfonce_papers.worlds.vae.divergences import cross_entropy_to_laplace, kl_to_normal, normal_entropy
 from benchmarks.recordings.linear import Transform
 
 Array = npt.NDArray[np.floating]

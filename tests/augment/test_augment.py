@@ -172,7 +172,7 @@ def test_bad_input_is_named(wrong, message):
 
 def test_kornia_is_imported_when_the_first_image_is_changed():
     code = (
-        "import sys, aninfonce.augment, aninfonce.datasets, aninfonce.generative\n"
+        "import sys, aninfonce.augment, aninfonce.datasets, aninfonce_papers.worlds.vae\n"
         "print([name for name in ('kornia', 'PIL') if name in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

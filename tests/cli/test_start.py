@@ -11,8 +11,8 @@ import pytest
 import typer
 
 from aninfonce.cli.app import app
-from aninfonce.cli.render import render
-from aninfonce.scenes import KINDS
+from aninfonce_papers.cli.render import render
+from aninfonce_papers.worlds.scenes import KINDS
 
 HEAVY = ("torch", "numpy", "scipy", "sklearn", "matplotlib", "lightning_fabric", "joblib", "PIL")
 # What the answer says, and the exit code.

@@ -20,6 +20,7 @@ from aninfonce.losses import (
     TriCL,
     gather,
 )
+from aninfonce.training.process_exit import leave_process_group
 
 D = 3
 # Rows each process holds, and how many shared negatives.
@@ -110,6 +111,7 @@ def worker(rank, world, meeting):
             torch.testing.assert_close(grad / world, all_grad, msg=f"{name}: parameter")
     _check_training_step(rank, world)
     _check_warning(world)
+    leave_process_group()
     dist.destroy_process_group()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aninfonce.plots import embedding_page
-from tests.report.browser import open_page
+from tests.browser import open_page
 
 RNG = np.random.default_rng(0)
 SPHERE = RNG.normal(size=(800, 5))

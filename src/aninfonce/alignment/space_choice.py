@@ -1,9 +1,9 @@
 """Training in Rᵈ: is the space flat or a sphere, and how a flat embedding is finished.
 
-Every run on the sphere begins in Rᵈ (`map_to_sphere.py`). With a candidate potential, what it learns there is right
-for any marginal distribution: the latents up to an affine map. So the same first half of the steps serves to
-see where they live. Latents on a sphere give an ellipsoid, a shell with nothing inside; others fill their
-space.
+Every run on the sphere begins in Rᵈ (`map_to_sphere.py`). With a candidate potential, what it learns there
+is right for any marginal distribution: the latents up to an affine map. So the same first half of the steps
+serves to see where they live. Latents on a sphere give an ellipsoid, a shell with nothing inside; others
+fill their space.
 """
 
 from __future__ import annotations

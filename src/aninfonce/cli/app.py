@@ -12,7 +12,7 @@ from aninfonce.cli.data import register as register_data
 from aninfonce.cli.demo import demo
 from aninfonce.cli.embed import embed
 from aninfonce.cli.evaluate import evaluate
-from aninfonce.cli.studies import register as register_studies
+from aninfonce.cli.plugins import register as register_plugins
 from aninfonce.cli.train import train
 
 app = typer.Typer(
@@ -50,4 +50,4 @@ def options(
 for command in (demo, train, evaluate, embed, audit):
     app.command(no_args_is_help=command is not demo)(command)
 register_data(app)
-register_studies(app)
+register_plugins(app)

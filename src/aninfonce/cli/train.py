@@ -76,6 +76,7 @@ def train(
     # What is wrong in the file has been told: torch, which takes seconds to load, is loaded only now.
     from aninfonce.training.loop import Trainer
     from aninfonce.training.open_data import open_data, with_sha256
+    from aninfonce.training.process_exit import leave_process_group
     from aninfonce.training.run_folder import refuse_taken
 
     directory = out if out is not None else Path("runs") / config.stem
@@ -94,6 +95,7 @@ def train(
     fitted = trainer.fit(resume=resume, overwrite=overwrite)
     if fabric.is_global_zero:
         _summarize(fitted.history[-1] if fitted.history else {}, fitted.folded, directory)
+    leave_process_group()
 
 
 def _open_fabric(accelerator: str, devices: int, nodes: int, strategy: str, precision: Any) -> Fabric:

@@ -1,4 +1,4 @@
-"""Real images, as uint8 arrays (N, C, H, W), and videos of silhouettes, real or generated."""
+"""Real images, as uint8 arrays (N, C, H, W)."""
 
 from aninfonce._lazy import attach
 

@@ -7,10 +7,5 @@ from aninfonce.datasets.idx import read_idx as read_idx
 from aninfonce.datasets.images import DatasetError as DatasetError
 from aninfonce.datasets.images import LabelledImages as LabelledImages
 from aninfonce.datasets.local import read_images as read_images
-from aninfonce.datasets.pedestrians import generate_videos as generate_videos
 from aninfonce.datasets.picture_folder import read_folder as read_folder
 from aninfonce.datasets.places import cache_dir as cache_dir
-from aninfonce.datasets.videos import MaskVideos as MaskVideos
-from aninfonce.datasets.videos import load_videos as load_videos
-from aninfonce.datasets.videos import mask_latents as mask_latents
-from aninfonce.datasets.videos import save_videos as save_videos

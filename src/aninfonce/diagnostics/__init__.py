@@ -3,6 +3,7 @@
 from aninfonce.diagnostics.audit import AuditReport, audit
 from aninfonce.diagnostics.concentration import FittedConcentration, fit_concentration, shared_blocks
 from aninfonce.diagnostics.finding import Finding
+from aninfonce.diagnostics.page import write_audit
 
 __all__ = [
     "AuditReport",
@@ -11,4 +12,5 @@ __all__ = [
     "audit",
     "fit_concentration",
     "shared_blocks",
+    "write_audit",
 ]

@@ -122,7 +122,7 @@ def audit(
         seed: of what is random in the audit.
 
     Returns:
-        The report; `aninfonce.report.write_audit` makes a page of it.
+        The report; `write_audit` makes a page of it.
 
     """
     sample = make_sample(encoder, data, augmentations, latents, labels, max_pairs=max_pairs, seed=seed)

@@ -19,6 +19,7 @@ from aninfonce.estimator.frames import Array, Frames
 from aninfonce.estimator.pairs import Pairs
 from aninfonce.estimator.scoring import bits_of_kinds
 from aninfonce.estimator.settings import own_names, training_config
+from aninfonce.estimator.shrinking import shrink_to_linear
 from aninfonce.estimator.sources import open_source
 from aninfonce.training.config import TrainingConfig
 from aninfonce.training.early_stopping import EarlyStopping
@@ -34,8 +35,8 @@ Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]
 
 # Range of a column, as a share of its mean, below which float32 keeps too few of its digits.
 _LEAST_RANGE = 1e-5
-# Held-out pairs that are looked at during training, at most.
-_MOST_WATCHED = 1024
+# Held-out pairs that are looked at during training, and after it, at most.
+_MOST_WATCHED, _MOST_SHRUNK_BY = 1024, 4096
 
 
 # Of fewer pairs none are held out. Even so few keep a network from learning the others by heart: on 150 pairs
@@ -159,6 +160,7 @@ class Run:
         if self.centre is None and frames.rows.ndim == 2:
             _check_digits(frames.rows if frames.gap is None else frames.rows[~frames.gap], mean)
         self.stopping: EarlyStopping | None = None
+        self.held_out = held_out
         if held_out is not None:
             watched = [pairs.some(_MOST_WATCHED, config.seed) for pairs in held_out]
             self.stopping = watch(watched, self.centre, patience)
@@ -189,6 +191,11 @@ class Run:
             if stop.signal == signal.SIGINT:
                 raise KeyboardInterrupt from None
             raise
+        if self.held_out is not None:
+            some = [pairs.some(_MOST_SHRUNK_BY, self.trainer.config.seed) for pairs in self.held_out]
+            shrink_to_linear(
+                fitted, self.trainer.source, [(pairs.batch(self.centre), pairs.apart) for pairs in some]
+            )
         self._shift(1.0)
         return fitted
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from aninfonce._validation import describe
 from aninfonce.plots._arrays import as_matrix
 from aninfonce.plots._axes import CYCLE, plain
 from aninfonce.plots.coloring import Coloring, coloring
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from aninfonce.plots.pages import page_template
 
 # More points than this make turning jerky, and hide each other.
 MOST_POINTS = 20_000
@@ -61,19 +59,15 @@ def embedding_page(z: Any, *, color: Any = None, label: str | None = None, title
         "palettes": palettes,
     }
     low, high = float(colours.values.min()), float(colours.values.max())
-    return (
-        _environment()
-        .get_template("embedding.html.j2")
-        .render(
-            title=title,
-            data=data,
-            shown=len(points),
-            total=total,
-            dim=points.shape[1],
-            colours=colours,
-            palettes=palettes,
-            ends=(plain(low), plain(high)),
-        )
+    return page_template("embedding.html.j2").render(
+        title=title,
+        data=data,
+        shown=len(points),
+        total=total,
+        dim=points.shape[1],
+        colours=colours,
+        palettes=palettes,
+        ends=(plain(low), plain(high)),
     )
 
 
@@ -102,15 +96,3 @@ def _palette(colours: Coloring, scheme: str) -> list[str]:
         to_hex((np.array(to_rgb(colour)) * (1 - white) + white).tolist())
         for colour in CYCLE[: len(colours.names)]
     ]
-
-
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("aninfonce.plots"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

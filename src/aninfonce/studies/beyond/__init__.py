@@ -1,1 +1,0 @@
-"""Our own studies beyond the sphere: recordings whose sources are known."""

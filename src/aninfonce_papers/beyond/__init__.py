@@ -1,0 +1,1 @@
+"""Our own studies: what the papers leave open."""

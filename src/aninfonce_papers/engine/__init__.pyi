@@ -1,0 +1,15 @@
+from aninfonce_papers.engine.base import PRESETS as PRESETS
+from aninfonce_papers.engine.base import Cell as Cell
+from aninfonce_papers.engine.base import Preset as Preset
+from aninfonce_papers.engine.base import Published as Published
+from aninfonce_papers.engine.base import Study as Study
+from aninfonce_papers.engine.plan import Task as Task
+from aninfonce_papers.engine.plan import estimate_seconds as estimate_seconds
+from aninfonce_papers.engine.plan import parse_changes as parse_changes
+from aninfonce_papers.engine.plan import plan as plan
+from aninfonce_papers.engine.registry import find_study as find_study
+from aninfonce_papers.engine.registry import study_names as study_names
+from aninfonce_papers.engine.runner import remaining as remaining
+from aninfonce_papers.engine.runner import run_sweep as run_sweep
+from aninfonce_papers.engine.store import ResultStore as ResultStore
+from aninfonce_papers.engine.store import newest as newest

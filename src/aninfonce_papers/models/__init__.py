@@ -1,0 +1,1 @@
+"""Networks and baselines that only the papers need."""

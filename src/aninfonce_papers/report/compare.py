@@ -1,0 +1,202 @@
+"""Ours beside the published value: means over seeds, differences and what they mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+from aninfonce_papers.engine import Published, Study, find_study, newest, study_names
+from aninfonce_papers.engine.base import configuration_key
+from aninfonce_papers.engine.store import Row
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric of one cell, over its seeds.
+
+    Attributes:
+        cell: name of the cell.
+        metric: name of the metric.
+        seeds: number of seeds.
+        mean: over them.
+        spread: standard deviation over them, if there are several.
+        published: value to compare with, if there is one.
+        difference: ours − published.
+        judged: whether the run is long enough to be compared.
+        verdict: "better", "worse" or "within noise"; "as published" or "differs" where neither direction is
+            better; empty without a published value, or if it is not judged.
+
+    """
+
+    cell: str
+    metric: str
+    seeds: int
+    mean: float
+    spread: float | None
+    published: Published | None
+    judged: bool = True
+
+    @property
+    def difference(self) -> float | None:
+        """Ours − published."""
+        return None if self.published is None else self.mean - self.published.value
+
+    @property
+    def verdict(self) -> str:
+        """What the difference means, given the noise of both sides."""
+        if self.published is None or self.published.goal == "shown" or not self.judged:
+            return ""
+        return judge(self.mean, self.spread or 0.0, self.seeds, self.published)
+
+
+@dataclass(frozen=True)
+class Section:
+    """All that was run of one study at one preset."""
+
+    study: Study
+    preset: str
+    rows: list[Row]
+    failures: list[Row]
+    comparisons: list[Comparison]
+
+    @property
+    def slug(self) -> str:
+        """For file names and links."""
+        return f"{self.study.name}-{self.preset}"
+
+    @property
+    def has_published(self) -> bool:
+        """Whether there is anything to compare with."""
+        return any(line.published is not None for line in self.comparisons)
+
+    @property
+    def seeds(self) -> int:
+        """Number of seeds of the cell that has most."""
+        return len({row["seed"] for row in [*self.rows, *self.failures]})
+
+    @property
+    def minutes(self) -> float:
+        """Compute time of all rows."""
+        return sum(float(row["seconds"]) for row in self.rows) / 60.0
+
+    @property
+    def command(self) -> str:
+        """What runs this again; settings changed by hand are in the table of settings."""
+        seeds = f" --seeds {self.seeds}" if self.seeds > 1 else ""
+        return f"aninfonce run {self.study.name} --preset {self.preset}{seeds}"
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each verdict was given."""
+        counts: dict[str, int] = {}
+        for line in self.comparisons:
+            if line.verdict:
+                counts[line.verdict] = counts.get(line.verdict, 0) + 1
+        return counts
+
+    @property
+    def versions(self) -> list[str]:
+        """Versions of the software that ran it."""
+        texts = (" ".join(f"{k} {v}" for k, v in row["versions"].items()) for row in self.rows)
+        return list(dict.fromkeys(texts))
+
+    @property
+    def settings(self) -> list[str]:
+        """Sizes of the runs, each once."""
+        grid = {cell.name: cell.parameters for cell in self.study.cells(self.preset)}  # type: ignore[arg-type]
+        texts = (
+            ", ".join(
+                f"{k} {v}" for k, v in row["configuration"].items() if k not in grid.get(row["cell"], {})
+            )
+            for row in self.rows
+        )
+        return list(dict.fromkeys(texts))
+
+
+def judge(mean: float, spread: float, seeds: int, published: Published) -> str:
+    """Name the difference; noise is two standard errors of it, plus how exactly the value was printed.
+
+    >>> judge(0.95, 0.01, 4, Published(0.90, 0.01))
+    'better'
+    >>> judge(0.91, 0.01, 4, Published(0.90, 0.01))
+    'within noise'
+    >>> judge(5.1, 0.0, 1, Published(5.5, goal="target", target=5.0))
+    'better'
+    """
+    # One seed says nothing about its spread: take the published one for ours too.
+    ours = spread / math.sqrt(seeds) if seeds > 1 else published.spread
+    noise = 2.0 * math.hypot(ours, published.spread) + published.precision
+    gain = mean - published.value
+    if published.goal == "equal":
+        return "as published" if abs(gain) <= noise else "differs"
+    if published.goal == "lower":
+        gain = -gain
+    elif published.goal == "target":
+        assert published.target is not None
+        gain = abs(published.value - published.target) - abs(mean - published.target)
+    if abs(gain) <= noise:
+        return "within noise"
+    return "better" if gain > 0 else "worse"
+
+
+def sections(rows: Sequence[Row]) -> list[Section]:
+    """Group rows by study and preset, in the order of the papers, and compare each cell.
+
+    Args:
+        rows: as a store gives them.
+
+    Returns:
+        One section for each study and preset that has rows.
+
+    """
+    kept = newest(rows)
+    order = {name: place for place, name in enumerate(study_names())}
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in kept:
+        groups.setdefault((row["study"], row["preset"]), []).append(row)
+    result = []
+    for name, preset in sorted(groups, key=lambda pair: (order.get(pair[0], len(order)), pair[1])):
+        study = find_study(name)
+        mine = _in_order(groups[name, preset], study, preset)
+        good = [row for row in mine if row["error"] is None]
+        bad = [row for row in mine if row["error"] is not None]
+        result.append(Section(study, preset, good, bad, compare(good)))
+    return result
+
+
+def compare(rows: Sequence[Row]) -> list[Comparison]:
+    """Average the scalar metrics of each cell over its seeds, those with a published value first."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["cell"], configuration_key(row["configuration"])), []).append(row)
+    variants: dict[str, int] = {}
+    for cell, _ in groups:
+        variants[cell] = variants.get(cell, 0) + 1
+    lines = []
+    for (cell, _), mine in groups.items():
+        label = cell if variants[cell] == 1 else f"{cell} ({_what_differs(mine[0], rows)})"
+        published = {name: Published(**value) for name, value in mine[0]["published"].items()}
+        scalars = [name for name, value in mine[0]["metrics"].items() if isinstance(value, int | float)]
+        for name in sorted(scalars, key=lambda metric: metric not in published):
+            values = [float(row["metrics"][name]) for row in mine if name in row["metrics"]]
+            spread = stdev(values) if len(values) > 1 else None
+            judged = mine[0]["preset"] != "smoke"
+            lines.append(
+                Comparison(label, name, len(values), fmean(values), spread, published.get(name), judged)
+            )
+    return lines
+
+
+def _in_order(rows: list[Row], study: Study, preset: str) -> list[Row]:
+    places = {cell.name: place for place, cell in enumerate(study.cells(preset))}  # type: ignore[arg-type]
+    return sorted(rows, key=lambda row: (places.get(row["cell"], len(places)), row["seed"]))
+
+
+def _what_differs(row: Row, rows: Sequence[Row]) -> str:
+    """Tell runs of one cell apart by the settings in which they differ."""
+    others: list[dict[str, Any]] = [r["configuration"] for r in rows if r["cell"] == row["cell"]]
+    mine = row["configuration"]
+    return ", ".join(f"{k} {mine[k]}" for k in mine if any(other.get(k) != mine[k] for other in others))

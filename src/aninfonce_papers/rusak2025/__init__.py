@@ -1,0 +1,1 @@
+"""“InfoNCE: Identifying the Gap Between Theory and Practice”: its tables and figures."""

@@ -1,0 +1,191 @@
+"""What linear probes read off frozen features: the class, and which augmentation was applied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Generator, Tensor, nn
+
+from aninfonce.augment import Augmentation, fixed
+from aninfonce.datasets import LabelledImages
+from aninfonce.extending import as_pixels, stream
+from aninfonce.metrics import linear_probe_accuracy
+from aninfonce_papers.engine.base import Metrics
+from aninfonce_papers.rusak2025.simclr.network import Network
+
+# Each is read out as strong as the views of training are at most.
+READOUTS: dict[str, float | None] = {
+    "grey": None,
+    "brightness": 1.8,
+    "contrast": 1.8,
+    "hue": 0.2,
+    "saturation": 1.8,
+}
+LAYERS = ("backbone", "projector")
+
+# From training features, training classes, test features and test classes to the accuracy.
+Probe = Callable[[Tensor, Tensor, Tensor, Tensor], float]
+
+_CHUNK = 512
+
+
+def metric_name(layer: str, what: str) -> str:
+    """Name a result.
+
+    >>> metric_name("backbone", "hue")
+    'backbone: hue [%]'
+    """
+    return f"{layer}: {what} [%]"
+
+
+def measure(
+    network: Network, train: LabelledImages, test: LabelledImages, *, probe: Probe, seed: int
+) -> Metrics:
+    """Fit all probes on training images and score them on test images, in per cent.
+
+    Args:
+        network: frozen.
+        train: images to fit the probes on.
+        test: images to score them on.
+        probe: the linear classifier.
+        seed: decides which images each augmentation is applied to.
+
+    Returns:
+        Accuracies by layer: classes, each augmentation (chance is 50), and the average of these.
+
+    """
+    plain = [embed(network, part.images) for part in (train, test)]
+    labels = [torch.as_tensor(part.labels) for part in (train, test)]
+    found = {layer: {"classes": _score(probe, plain, labels, layer)} for layer in LAYERS}
+    for name, strength in READOUTS.items():
+        change = fixed(name, strength)
+        shown, applied = zip(
+            *(
+                apply_to_half(network, part.images, features, change, stream(seed, "readout", name, i))
+                for i, (part, features) in enumerate(zip((train, test), plain, strict=True))
+            ),
+            strict=True,
+        )
+        for layer in LAYERS:
+            found[layer][name] = _score(probe, shown, applied, layer)
+    for layer in LAYERS:
+        found[layer]["average"] = fmean(found[layer][name] for name in READOUTS)
+    return {
+        metric_name(layer, what): round(100.0 * value, 3)
+        for layer, values in found.items()
+        for what, value in values.items()
+    }
+
+
+def _score(probe: Probe, features: Any, classes: Any, layer: str) -> float:
+    return probe(features[0][layer], classes[0], features[1][layer], classes[1])
+
+
+@torch.no_grad()
+def embed(
+    network: Network, images: Any, rows: Tensor | None = None, change: Augmentation | None = None
+) -> dict[str, Tensor]:
+    """Compute the features of images, by layer.
+
+    Args:
+        network: put into its evaluation mode.
+        images: uint8 (N, C, H, W), perhaps opened row by row.
+        rows: of the images to take; all if omitted.
+        change: applied to them first; it has no random part.
+
+    Returns:
+        Features (n, k) for each of `LAYERS`, on the CPU.
+
+    """
+    network.eval()
+    device = next(network.parameters()).device
+    rows = torch.arange(len(images)) if rows is None else rows
+    found: dict[str, list[Tensor]] = {layer: [] for layer in LAYERS}
+    for part in torch.split(rows, _CHUNK):
+        pixels = as_pixels(images[part.numpy()]).to(device)
+        features = network.features(pixels if change is None else change(pixels, 0).images)
+        found["backbone"].append(features.cpu())
+        found["projector"].append(network.project(features).cpu())
+    return {layer: torch.cat(parts) for layer, parts in found.items()}
+
+
+def apply_to_half(
+    network: Network, images: Any, plain: dict[str, Tensor], change: Augmentation, generator: Generator
+) -> tuple[dict[str, Tensor], Tensor]:
+    """Show each image once, changed with probability ½.
+
+    Args:
+        network: that gives the features.
+        images: uint8 (N, C, H, W).
+        plain: features of the images as they are.
+        change: an augmentation alone, at one strength.
+        generator: draws which images are changed.
+
+    Returns:
+        Features by layer, and whether each image was changed (N,).
+
+    """
+    applied = torch.rand(len(images), generator=generator) < 0.5
+    rows = applied.nonzero()[:, 0]
+    changed = embed(network, images, rows, change)
+    return {layer: plain[layer].index_copy(0, rows, changed[layer]) for layer in LAYERS}, applied
+
+
+def logistic_probe(train: Tensor, classes: Tensor, test: Tensor, truth: Tensor) -> float:
+    """Accuracy of logistic regression on standardised features."""
+    return linear_probe_accuracy(train, classes.int(), test, truth.int(), max_iter=300).mean
+
+
+def sgd_probe(
+    train: Tensor,
+    classes: Tensor,
+    test: Tensor,
+    truth: Tensor,
+    *,
+    lr: float = 30.0,
+    epochs: int = 30,
+    batch_size: int = 256,
+) -> float:
+    """Accuracy of a linear layer trained as in the paper: momentum .9, a cosine schedule, no weight decay.
+
+    The features are centred, and divided by one number so that their rows have length 1 on average: that
+    is the scale that so high a rate is meant for.
+
+    Args:
+        train: (N, k).
+        classes: (N,).
+        test: (M, k).
+        truth: (M,).
+        lr: rate at the start.
+        epochs: over the training rows.
+        batch_size: of each step.
+
+    Returns:
+        Share of test rows that are right.
+
+    """
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    centre = train.mean(dim=0)
+    scale = (train - centre).square().sum(dim=1).mean().sqrt().clamp_min(1e-12)
+    train, test = (((part - centre) / scale).to(device) for part in (train, test))
+    names, codes = np.unique(torch.cat([classes, truth]).numpy(), return_inverse=True)
+    targets = torch.as_tensor(codes).to(device)
+    sizes = (train.shape[1], len(names))
+    layer: nn.Linear = nn.utils.skip_init(nn.Linear, *sizes, device=device)  # type: ignore[no-untyped-call]
+    for parameter in layer.parameters():
+        nn.init.zeros_(parameter)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=lr, momentum=0.9)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
+    order = stream(0, "order of the probe")
+    for _ in range(epochs):
+        for rows in torch.split(torch.randperm(len(train), generator=order).to(device), batch_size):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(layer(train[rows]), targets[rows]).backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+        schedule.step()
+    with torch.no_grad():
+        return float((layer(test).argmax(dim=1) == targets[len(train) :]).float().mean())

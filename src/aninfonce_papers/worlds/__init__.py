@@ -1,0 +1,1 @@
+"""Worlds with known causes: images of a VAE, drawn scenes, videos of silhouettes."""

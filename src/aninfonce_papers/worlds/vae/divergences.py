@@ -1,0 +1,62 @@
+"""How far a normal distribution is from a prior, in closed form."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from aninfonce.extending import check_number
+
+
+def kl_to_normal(mean: Tensor, log_variance: Tensor) -> Tensor:
+    """Kullback–Leibler divergence of N(μ, σ²) from the standard normal, in nats.
+
+    Example:
+        >>> kl_to_normal(torch.tensor([0.0, 2.0]), torch.zeros(2))
+        tensor([0., 2.])
+
+    Args:
+        mean: μ, of any shape.
+        log_variance: log σ², of the same shape.
+
+    Returns:
+        One value each.
+
+    """
+    return (mean**2 + log_variance.exp() - log_variance - 1) / 2
+
+
+def kl_to_laplace(mean: Tensor, log_variance: Tensor, rate: float) -> Tensor:
+    """Kullback–Leibler divergence of N(μ, σ²) from the Laplace density ½ rate·exp(−rate·|x|), in nats.
+
+    Example:
+        >>> kl_to_laplace(torch.zeros(1), torch.zeros(1), rate=1.0).round(decimals=4)
+        tensor([0.0721])
+
+    Args:
+        mean: μ, of any shape.
+        log_variance: log σ², of the same shape.
+        rate: inverse scale of the prior.
+
+    Returns:
+        One value each.
+
+    """
+    return cross_entropy_to_laplace(mean, log_variance, rate) - normal_entropy(log_variance)
+
+
+def cross_entropy_to_laplace(mean: Tensor, log_variance: Tensor, rate: float) -> Tensor:
+    """Mean of −log ½ rate·exp(−rate·|x|) over N(μ, σ²); arguments as in `kl_to_laplace`."""
+    check_number(rate, "rate", minimum=0, exclusive=True)
+    deviation = (log_variance / 2).exp()
+    ratio = mean / deviation
+    near = math.sqrt(2 / math.pi) * deviation * (-(ratio**2) / 2).exp()
+    size = near + mean * torch.erf(ratio / math.sqrt(2))
+    return rate * size - math.log(rate / 2)
+
+
+def normal_entropy(log_variance: Tensor) -> Tensor:
+    """Entropy of N(μ, σ²) in nats, from log σ²."""
+    return (log_variance + math.log(2 * math.pi * math.e)) / 2

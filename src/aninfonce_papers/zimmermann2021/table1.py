@@ -1,0 +1,79 @@
+"""Table 1 of cl-ica: linear identifiability, also where the model's assumptions are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aninfonce_papers.engine.base import CL_ICA, Cell, Preset, Study
+from aninfonce_papers.zimmermann2021 import cl_ica
+from aninfonce_papers.zimmermann2021.cl_ica import Baseline, TableRow
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from aninfonce_papers.engine.store import Row
+
+METRIC = "R² [%]"
+# Pairs with κ = 1 share so little that noise decides: many more of them, at a third of the rates.
+_FAINT = {"steps": 18_000, "batch_size": 2_048, "grows": False, "rates": 0.3, "whiten": True}
+_PLAIN = {"adam_lr": 0.008}
+ROWS = (
+    TableRow("sphere, uniform, vMF κ=1", "sphere", "vMF", 99.42, 0.05, laptop=_FAINT, slower=2.4),
+    TableRow("sphere, uniform, vMF κ=10", "sphere", "vMF", 99.86, 0.01),
+    TableRow("sphere, uniform, Laplace .05", "sphere", "vMF", 99.91, 0.01),
+    TableRow("sphere, uniform, Normal .05", "sphere", "vMF", 99.86, 0.00),
+    TableRow("box, uniform, Normal .05", "unbounded", "Normal", 99.60, 0.02),
+    TableRow("box, uniform, Laplace .05", "unbounded", "Normal", 99.64, 0.02),
+    TableRow("box, uniform, Laplace .05", "unbounded", "GenNorm β=3", 99.70, 0.02),
+    TableRow("box, uniform, Normal .05", "unbounded", "GenNorm β=3", 99.69, 0.02),
+    TableRow("sphere, Normal σ=1, Laplace .05", "sphere", "vMF", 99.02, 0.01),
+    TableRow("sphere, Normal σ=1, Normal .05", "sphere", "vMF", 99.02, 0.02),
+    TableRow("unbounded, Laplace 1, Normal 1", "unbounded", "Normal", 98.13, 0.14),
+    TableRow("unbounded, Normal 1, Normal 1", "unbounded", "Normal", 98.76, 0.03),
+)
+# The same pairs with a potential of the candidates, which makes the true latents the optimum of the loss.
+BEYOND = {
+    11: (TableRow("unbounded, Laplace 1, Normal 1", "unbounded", "Normal, β", 98.13, 0.14, laptop=_PLAIN),),
+    12: (TableRow("unbounded, Normal 1, Normal 1", "unbounded", "Normal, β", 98.76, 0.03, laptop=_PLAIN),),
+}
+BASELINES = (
+    Baseline("identity", "rows 1–4", 1, 66.98, 2.79),
+    Baseline("supervised", "rows 1–4", 1, 99.71, 0.05),
+    Baseline("identity", "rows 5–8", 5, 67.93, 7.40),
+    Baseline("supervised", "rows 5–8", 5, 99.78, 0.06),
+    Baseline("identity", "rows 9–10", 9, 63.37, 2.41),
+    Baseline("supervised", "rows 9–10", 9, 99.70, 0.07),
+    Baseline("identity", "row 11", 11, 62.49, 1.65),
+    Baseline("supervised", "row 11", 11, 99.65, 0.04),
+    Baseline("identity", "row 12", 12, 63.57, 2.30),
+    Baseline("supervised", "row 12", 12, 99.61, 0.17),
+)
+
+
+def cells(preset: Preset) -> list[Cell]:
+    """Give the twelve rows and their baselines."""
+    rows = {number: [row, *BEYOND.get(number, ())] for number, row in enumerate(ROWS, start=1)}
+    return cl_ica.table_cells("table1", METRIC, rows, BASELINES, preset)
+
+
+def plot(rows: Sequence[Row]) -> dict[str, Figure]:
+    """Draw ours beside the published values."""
+    return cl_ica.table_plot(rows, METRIC)
+
+
+STUDY = Study(
+    name="table1",
+    title="Linear identifiability under matching and mismatching assumptions",
+    paper=CL_ICA,
+    source="Table 1, five seeds; ours on held-out pairs",
+    cells=cells,
+    run=cl_ica.run,
+    plot=plot,
+    remarks=(
+        "Rows 11 and 12: the optimum of this loss is not the latents. Its negatives are anchors, which are"
+        " not uniform here, and −‖Δ‖² cannot make up for their density: the encoder ends far below the loss"
+        " of the true latents at their best scale, so that better training moves R² away from the published"
+        " value. With a potential β of the candidates the latents are the optimum.",
+    ),
+)

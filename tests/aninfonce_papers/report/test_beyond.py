@@ -1,0 +1,49 @@
+"""The tables of the theory page are what the committed results say."""
+
+from pathlib import Path
+
+import pytest
+
+from aninfonce_papers.report.beyond import methods_table, violations_table, write_tables
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_page_is_up_to_date():
+    stale = write_tables(ROOT / "results", ROOT / "docs" / "beyond-the-sphere.md", check=True)
+    assert not stale, "run `python -m aninfonce_papers.report.beyond`"
+
+
+def test_means_and_spread():
+    rows = [{"cell": "flat", "metrics": {"R²": value, "error of Λ̂": 0.5}} for value in (0.25, 0.75)]
+    line = methods_table(rows).splitlines()[-1]
+    assert line == "| flat | 2 | 0.500 ± 0.354 | – | 0.500 ± 0.000 | – |"
+
+
+def test_findings_are_counted():
+    metrics = {"R²": 1.0, "mean correlation": 1.0, "rank correlation": 1.0, "columns by themselves": 4}
+    rows = [
+        {"cell": "nothing broken", "metrics": {**metrics, "concerns of the audit": found}}
+        for found in ([], ["conditional", "uniformity"])
+    ]
+    assert violations_table(rows).splitlines()[-1].endswith("| 4.0 of 4 | 1 of 2 | 0 of 2 |")
+
+
+def test_a_page_without_marks_is_refused(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("no marks")
+    with pytest.raises(ValueError, match="`page` must have the lines <!-- timescales: start -->"):
+        write_tables(ROOT / "results", page)
+    assert page.read_text() == "no marks"
+
+
+def test_only_what_is_between_the_marks_is_written(tmp_path):
+    page = tmp_path / "page.md"
+    names = ("timescales", "broken-assumptions")
+    page.write_text("".join(f"before\n<!-- {name}: start -->\nold\n<!-- {name}: end -->\n" for name in names))
+    assert write_tables(ROOT / "results", page, check=True)
+    assert "old" in page.read_text()
+    assert write_tables(ROOT / "results", page)
+    assert "old" not in page.read_text()
+    assert page.read_text().count("before") == 2
+    assert not write_tables(ROOT / "results", page)

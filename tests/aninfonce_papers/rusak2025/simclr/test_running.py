@@ -1,0 +1,90 @@
+"""Cells on a folder of pictures: killed and resumed, and on two processes."""
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from aninfonce.augment import ViewSource, simclr
+from aninfonce.training.checkpoints import checkpoints_in
+from aninfonce_papers.engine import ResultStore, find_study, plan, run_sweep
+from aninfonce_papers.rusak2025.simclr.running import training_config
+from tests.datasets.files import pixels
+from tests.held import held_command
+from tests.ports import reserved_port
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    """Two classes, in a training and a validation part, as ImageNet has them."""
+    folder = tmp_path_factory.mktemp("pictures")
+    random = np.random.default_rng(0)
+    for split, count in (("train", 24), ("val", 12)):
+        for number, name in enumerate(("red", "blue")):
+            (folder / split / name).mkdir(parents=True)
+            for i in range(count):
+                picture = random.integers(0, 128, (40, 48, 3), dtype=np.uint8)
+                picture[..., 2 * number] += 100
+                Image.fromarray(picture).save(folder / split / name / f"{i}.png")
+    return folder
+
+
+def tasks(pictures, **changes):
+    changes = {"data": str(pictures), "images": 48, "test_images": 24, **changes}
+    return plan([find_study("imagenet")], "smoke", only=["AnInfoNCE"], changes=changes)
+
+
+def test_imagenets_way_on_a_folder(tmp_path, pictures):
+    (row,) = run_sweep(tasks(pictures), ResultStore(tmp_path))
+    assert row["error"] is None
+    assert row["metrics"]["backbone: classes [%]"] > 50.0
+    assert len(row["metrics"]["Λ̂"][0]) == 8
+    assert not list((tmp_path / "unfinished").iterdir())
+
+
+@pytest.mark.process
+def test_two_processes_take_their_rows_and_give_a_result(tmp_path, pictures, monkeypatch):
+    with reserved_port() as port:
+        monkeypatch.setenv("MASTER_PORT", str(port))
+        (row,) = run_sweep(tasks(pictures, devices=2), ResultStore(tmp_path))
+    assert row["error"] is None
+    assert row["published"]["backbone: average [%]"]["value"] == 79.3
+    assert set(row["published"]) <= set(row["metrics"])
+
+
+def test_shards_of_a_batch_are_its_rows():
+    whole = ViewSource(pixels(20), simclr(), seed=3)
+    shards = [ViewSource(pixels(20), simclr(), seed=3, shard=(rank, 2)) for rank in range(2)]
+    for _ in range(3):
+        expected = whole.next(7)
+        parts = [shard.next(7) for shard in shards]
+        assert [len(part) for part in parts] == [3, 4]
+        assert torch.equal(torch.cat([part.x for part in parts]), expected.x)
+        assert torch.equal(torch.cat([part.x_pos for part in parts]), expected.x_pos)
+
+
+@pytest.mark.process
+def test_a_killed_cell_goes_on_and_ends_the_same(tmp_path, pictures):
+    changes = {"data": str(pictures), "images": 48, "test_images": 24, "epochs": 4}
+    options = [f"--set={name}={value}" for name, value in changes.items()]
+    options += ["--preset", "smoke", "--only", "AnInfoNCE", "--jobs", "1", "--out", tmp_path / "killed"]
+    with held_command("after step-00000006", "run", "imagenet", *options):
+        pass  # and killed
+    store = ResultStore(tmp_path / "killed")
+    assert store.rows() == []
+    (cell,) = (tmp_path / "killed" / "unfinished").iterdir()
+    assert checkpoints_in(cell)[-1].name == "step-00000006"
+
+    (resumed,) = run_sweep(tasks(pictures, epochs=4), store)
+    (whole,) = run_sweep(tasks(pictures, epochs=4), ResultStore(tmp_path / "whole"))
+    assert resumed["error"] is whole["error"] is None
+    assert resumed["metrics"] == whole["metrics"]
+
+
+def test_the_papers_recipe():
+    (cell, *_) = find_study("cifar10").cells("paper")
+    config = training_config(cell.configuration, 50_000, 256, 0)
+    recipe = config.recipe
+    assert (recipe.steps, recipe.warmup, recipe.decay) == (195_000, 1_950, "cosine")
+    assert (recipe.optimizer, recipe.lars_lr, recipe.lars_decay) == ("lars", 0.3, 1e-6)
+    assert config.checkpoint_every > 0

@@ -1,0 +1,173 @@
+"""Studies on scenes: published values as printed, compared on the released files only."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from aninfonce_papers.engine import find_study, plan
+from aninfonce_papers.engine.execute import execute
+from aninfonce_papers.rusak2025 import causal3dident
+from aninfonce_papers.worlds.scenes import can_render, scene_process, write_scenes
+from aninfonce_papers.zimmermann2021 import scenes
+
+TINY = {"size": 16, "test_images": 20, "steps": 2, "batch_size": 8}
+
+
+def test_table4_as_printed():
+    cells = find_study("table4").cells("paper")
+    r2 = "96.73 96.43 96.87 65.74 45.51 5.25 98.67"
+    mcc = "98.31 54.94 98.38 42.44 46.34 99.33"
+    spread = ".10 .03 .08 .01 1.43 1.20 .03"
+    assert [cell.published["R² [%]"].value for cell in cells] == [float(v) for v in r2.split()]
+    assert [cell.published["R² [%]"].spread for cell in cells] == [float(v) for v in spread.split()]
+    found = [cell.published["MCC [%]"].value for cell in cells if "MCC [%]" in cell.published]
+    assert found == [float(v) for v in mcc.split()]
+    assert all(cell.settings["size"] == 224 and cell.settings["test_images"] == 4096 for cell in cells)
+    trained = [cell.settings for cell in cells if "steps" in cell.settings]
+    assert all((s["steps"], s["batch_size"], s["encoder"]) == (30_000, 512, "resnet18") for s in trained)
+
+
+def test_causal3dident_as_printed():
+    cells = find_study("causal3dident").cells("paper")
+    assert len(cells) == 18
+    values = [value.value for value in cells[13].published.values()]
+    assert (cells[13].name, values) == ("DGP rotations, AnInfoNCE", [1.0, 0.57, 0.86])
+    assert all(cell.settings["steps"] == 100_000 for cell in cells)
+
+
+def write_released(folder, kind, n):
+    """Random pictures in the authors' layout, which holds no `about.json`."""
+    rng = np.random.default_rng(0)
+    names = {"threedident": ("train", "test"), "causal3dident": ("trainset", "testset")}[kind]
+    for split in names:
+        for c in range(7) if kind == "causal3dident" else [""]:
+            end = f"_{c}" if kind == "causal3dident" else ""
+            images = folder / split / f"images{end}"
+            images.mkdir(parents=True)
+            np.save(folder / split / f"raw_latents{end}.npy", rng.uniform(-1, 1, (n, 10)))
+            for row in range(n):
+                pixels = rng.integers(0, 256, (16, 16, 3), dtype=np.uint8)
+                Image.fromarray(pixels).save(images / f"{row:02}.png")
+
+
+@pytest.mark.parametrize(
+    ("study", "n", "only"),
+    [
+        ("table4", 40, ["row 1:*", "row 5:*", "supervised", "identity"]),
+        ("causal3dident", 11, ["DGP hues, AnInfoNCE", "rotations, InfoNCE"]),
+    ],
+)
+def test_released_files_are_judged(study, n, only, tmp_path):
+    write_released(tmp_path, "threedident" if study == "table4" else study, n)
+    tasks = plan([find_study(study)], "smoke", only=only, changes={**TINY, "data": str(tmp_path)})
+    for task in tasks:
+        row = json.loads(json.dumps(execute(task)))
+        assert row["error"] is None
+        assert row["metrics"]["data"] == "released files"
+        assert row["configuration"]["data"] == str(tmp_path)
+        assert {value["goal"] for value in row["published"].values()} <= {"higher", "equal"}
+
+
+def test_the_working_directory_does_not_decide_what_pictures_are(tmp_path, monkeypatch):
+    # A folder that is called like the setting, with files in the authors' layout.
+    write_released(tmp_path / "rendered", "threedident", 20)
+    monkeypatch.chdir(tmp_path)
+    for cell in (*find_study("table4").cells("laptop"), *causal3dident.cells("laptop")):
+        assert {value.goal for value in cell.published.values()} == {"shown"}
+    settings = {"data": "rendered"}
+    assert scenes.label(settings) == "rendered on demand"
+    grey = np.full((9, 3, 4, 4), 100, dtype=np.uint8)
+    grey[::2] = 150
+    assert float(scenes.standardize(settings, grey, "threedident").mean[0, 0]) > 0.4
+    # By a path it is the folder that is meant.
+    assert scenes.label({"data": "./rendered"}) == "released files"
+
+
+def test_rendered_scenes_are_shown(tmp_path):
+    for cell in (*find_study("table4").cells("laptop"), *causal3dident.cells("laptop")):
+        assert cell.settings["data"] == "rendered"
+        assert {value.goal for value in cell.published.values()} == {"shown"}
+    (tmp_path / "about.json").write_text("{}")
+    (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes={"data": str(tmp_path)})
+    assert {value.goal for value in task.cell.published.values()} == {"shown"}
+
+
+def test_the_wrong_data_set_is_refused(tmp_path):
+    write_released(tmp_path, "causal3dident", 11)
+    (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes={**TINY, "data": str(tmp_path)})
+    assert "must be a folder of threedident, got one of causal3dident" in execute(task)["error"]
+
+
+@pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
+def test_scenes_on_demand_and_from_the_cache_and_from_a_folder(tmp_path, monkeypatch):
+    """Drawn each time or kept, the same pairs give the same result; a folder has pairs of its own."""
+    monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path / "cache"))
+    found = {}
+    for keep in (True, False):
+        (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes={**TINY, "keep": keep})
+        row = execute(task)
+        assert row["error"] is None
+        assert row["metrics"]["data"] == "rendered on demand"
+        found[keep] = row["metrics"]["R² [%]"]
+    assert found[True] == found[False]
+    write_scenes("threedident", tmp_path / "scenes", 40, size=16, test=20)
+    changes = {**TINY, "data": str(tmp_path / "scenes")}
+    (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes=changes)
+    assert execute(task)["metrics"]["data"] == "a rendered folder"
+
+
+@pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
+@pytest.mark.parametrize("batches", ["neighbours", "random"])
+def test_batches_of_pictures_that_look_alike(batches, tmp_path, monkeypatch):
+    """Neighbours share what is seen from afar, the ground's hue above all; random pictures do not."""
+    monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path))
+    settings = {**scenes.SIZES["smoke"], "images": 200, "size": 16, "batches": batches}
+    source, _ = scenes.pairs(scene_process("normal", 0.1, size=None), settings, 0, "threedident")
+    z = torch.stack([source.next(16).z[:, 9].std() for _ in range(2)])
+    assert bool((z < 0.4).all()) == (batches == "neighbours")
+
+
+@pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
+def test_a_closer_look_on_demand_and_from_the_cache(tmp_path, monkeypatch):
+    """The same pairs, but for a pixel of thousands that is rounded otherwise elsewhere on its sheet."""
+    monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path))
+    found = {}
+    for keep in (True, False):
+        changes = {**TINY, "size": 28, "keep": keep}
+        (task,) = plan([find_study("table4")], "smoke", only=["closer*box*"], changes=changes)
+        assert execute(task)["error"] is None
+        law = scene_process("normal", 0.2, size=None)
+        source, _ = scenes.pairs(law, task.cell.configuration, 0, "threedident")
+        found[keep] = [source.next(8) for _ in range(3)]
+    for kept, drawn in zip(found[True], found[False], strict=True):
+        assert torch.equal(kept.z, drawn.z)
+        assert (kept.x != drawn.x).float().mean() < 1e-3
+        assert (kept.x_pos != drawn.x_pos).float().mean() < 1e-3
+
+
+@pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
+@pytest.mark.parametrize(("setting", "value"), [("batches", "neighbors"), ("encoder", "vit")])
+def test_unknown_names_are_refused(setting, value, tmp_path, monkeypatch):
+    monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path))
+    changes = {**TINY, "size": 28, setting: value}
+    (task,) = plan([find_study("table4")], "smoke", only=["closer*box*"], changes=changes)
+    error = execute(task)["error"]
+    assert f"`{setting}` must be" in error
+    assert value in error
+
+
+def test_a_closer_look_stands_beside_the_rows():
+    """On a laptop alone: the same rows with other pictures, network and batches."""
+    cells = {cell.name: cell for cell in find_study("table4").cells("laptop")}
+    closer = {name: cell for name, cell in cells.items() if name.startswith("closer look")}
+    assert len(closer) == 4
+    for name, cell in closer.items():
+        (row,) = (other for key, other in cells.items() if key.endswith(name.split(": ")[1]) and key != name)
+        assert cell.parameters == row.parameters
+        assert cell.published == row.published
+        assert (cell.settings["encoder"], row.settings["encoder"]) == ("glimpse", "small-conv")
+        assert (cell.settings.get("batches") == "neighbours") == ("pairs" in cell.parameters)
+    assert not [cell for cell in find_study("table4").cells("paper") if "closer" in cell.name]
