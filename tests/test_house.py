@@ -20,6 +20,7 @@ TESTED_ELSEWHERE = {
     "__init__": ("test_lazy", "gives out names, nothing else"),
     "_settings": ("training/test_config", "a base class without a method"),
     "recipe": ("training/test_config", "settings, refused and completed with those of a run"),
+    "extending": ("test_lazy", "gives out names, nothing else"),
     "functional": ("losses/test_info_nce", "gives out names, nothing else"),
     # One numerical result, computed in several ways that must agree.
     "losses/kernel/*": ("losses/test_kernel", "each way is compared with plain loops and with the others"),
@@ -65,10 +66,9 @@ TESTED_ELSEWHERE = {
     "datasets/package_clients": ("datasets/test_fetch", "the way of a data set to the disk"),
     "datasets/places": ("datasets/test_fetch", "the way of a data set to the disk"),
     "datasets/transport": ("datasets/test_fetch", "the way of a data set to the disk"),
-    "datasets/contact_sheet": ("datasets/test_videos", "a picture of videos"),
-    "datasets/silhouettes": ("datasets/test_pedestrians", "draws what is generated"),
     "augment/*": ("augment/test_augment", "all must obey the same rules"),
     "plots/_*": ("plots/test_concentration_plot", "parts of several plots"),
+    "plots/pages": ("diagnostics/test_page", "the frame of every page, by the page of an audit"),
     "plots/drawing": ("plots/test_hover", "from a figure to a page"),
     # What users call, as they call it.
     "diagnostics/*": ("diagnostics/test_audit", "every finding is looked at in an audit of a known case"),
@@ -78,12 +78,7 @@ TESTED_ELSEWHERE = {
 
 
 def modules():
-    # Studies, their worlds and pages have rules of their own.
-    others = {"generative", "report", "scenes", "studies"}
-    for path in sorted(SOURCE.rglob("*.py")):
-        name = path.relative_to(SOURCE).with_suffix("")
-        if name.parts[0] not in others:
-            yield name
+    return (path.relative_to(SOURCE).with_suffix("") for path in sorted(SOURCE.rglob("*.py")))
 
 
 def has_tests(name):
@@ -108,8 +103,8 @@ def test_the_list_of_modules_tested_elsewhere_is_up_to_date(pattern):
     assert any(fnmatch(str(name), pattern) and not has_tests(name) for name in modules())
 
 
-# Names that stand for one thing wherever they are, and those that commands have from what they show.
-MAY_RECUR = {"__init__", "base", "errors", "functional", "presets", "registry", "_arrays", "audit", "videos"}
+# Names that mean one thing wherever they are; a command is named after what it does.
+MAY_RECUR = {"__init__", "_arrays", "audit", "base", "errors", "functional", "presets", "registry"}
 
 
 def test_no_file_name_has_two_meanings():

@@ -59,7 +59,7 @@ class DemoRun:
 
 def demo_config(name: str, seed: int, *, quick: bool) -> TrainingConfig:
     """Give the settings of one of the two trainings."""
-    from aninfonce.training.rates import INFONCE_RATES, scaled_rates
+    from aninfonce.recipe import INFONCE_RATES, scaled_rates
 
     # At the rates of AnInfoNCE, a sixth of the style is left over from the start at the same loss.
     rates = scaled_rates(INFONCE_RATES) if name == "InfoNCE" else {}
