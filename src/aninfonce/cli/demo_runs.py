@@ -38,7 +38,7 @@ class DemoRun:
         truth: Λ ascending.
         loss: on the held-out pairs.
         optimum: of the loss on the same pairs.
-        seconds: of training.
+        seconds: duration of the training.
         folded: the label-free check; None where it does not apply.
         switch: step at which the embedding was put on the sphere; None if it was there all along.
         history: rows of the log.
@@ -76,7 +76,7 @@ def demo_config(name: str, seed: int, *, quick: bool) -> TrainingConfig:
 
 
 def run_side_by_side(seed: int, *, quick: bool) -> list[DemoRun]:
-    """Train both losses at the same time, with a progress bar each."""
+    """Train both losses at the same time, each with a progress bar."""
     context = worker_context()
     news: Queue[tuple[str, str, Any]] = context.Queue()
     workers = {
@@ -202,7 +202,7 @@ def concentration_heading(run: DemoRun) -> str:
 
 
 def describe_concentration(run: DemoRun) -> str:
-    """Say Λ̂ in a few words: its range for each value of Λ."""
+    """Summarise Λ̂: its range for each value of Λ."""
     if len(run.concentration) == 1:
         return f"{run.concentration[0]:g}, fixed"
     ranges = []
