@@ -13,6 +13,7 @@ from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_j
 from aninfonce.diagnostics.intervals import Interval, jackknife_each
 from aninfonce.diagnostics.run import Run
 from aninfonce.diagnostics.sample import Sample
+from aninfonce.plots._axes import MAIN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +111,7 @@ def conditional(sample: Sample) -> Finding:
 
     def draw(axis: Axes) -> None:
         unit = (column - column.mean()) / column.std()
-        axis.hist(unit, np.linspace(-4, 4, 60).tolist(), density=True, color="#22558f", alpha=0.8)
+        axis.hist(unit, np.linspace(-4, 4, 60).tolist(), density=True, color=MAIN, alpha=0.8)
         grid = np.linspace(-4, 4, 200)
         axis.plot(grid, stats.norm.pdf(grid), color="black", linewidth=1)
         axis.set(xlabel="step / its standard deviation", ylabel="density")

@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
+from aninfonce.plots.schemes import for_both_schemes
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -41,7 +43,7 @@ def name_points(figure: Figure, prefix: str) -> dict[str, list[str]]:
 
 
 def inline(svg: bytes, texts: dict[str, list[str]], description: str) -> str:
-    """Turn a drawing into an element of a page, with a title on each mark.
+    """Turn a drawing into an element of a page, with a title on each mark and colours for both schemes.
 
     Args:
         svg: drawn by matplotlib after `name_points`.
@@ -55,8 +57,11 @@ def inline(svg: bytes, texts: dict[str, list[str]], description: str) -> str:
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _LINK)
     root = ElementTree.fromstring(svg)
-    # Never wider than the page around it.
-    root.set("style", "max-width:100%;height:auto")
+    for element in root.iter():
+        if "style" in element.attrib:
+            element.set("style", for_both_schemes(element.attrib["style"]))
+    # Never wider than the page around it; text without a colour of its own takes that of the drawing.
+    root.set("style", for_both_schemes("max-width: 100%; height: auto; fill: #000000"))
     root.set("role", "img")
     root.set("aria-label", description)
     for group in root.iter(f"{{{_SVG}}}g"):
