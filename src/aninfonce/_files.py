@@ -126,7 +126,7 @@ def append_line(path: str | Path, line: str) -> None:
         ['first', 'second']
 
     Args:
-        path: of the file, made if it is not there; folders above it are not.
+        path: of the file, created if needed; folders above it are not.
         line: without its end.
 
     """

@@ -36,7 +36,7 @@ class IndependentAxes(NamedTuple):
     agreement: float
     """Smallest cosine between matched axes of two halves of the rows, 0 to 1."""
     p_values: tuple[float, ...]
-    """That a column is Gaussian, one a column, judged on rows that its axis was not found on; ascending."""
+    """That a column is Gaussian, one per column, judged on rows that its axis was not found on; ascending."""
     trusted: bool
     """Whether the axes are more than chance: at most one column may be Gaussian."""
 

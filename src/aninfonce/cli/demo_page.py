@@ -30,7 +30,7 @@ def write_page(runs: list[DemoRun], out: Path, *, seed: int, quick: bool) -> Pat
 
     Args:
         runs: both trainings.
-        out: folder, made if it is not there.
+        out: folder, created if needed.
         seed: for the command that is shown.
         quick: likewise.
 

@@ -72,12 +72,12 @@ class ContrastiveICA(
         window: odd number of rows that the encoder sees at once, around each row, where one does not tell
             enough.
         gaps: "skip" leaves rows with NaN out of all pairs and windows, and gives them back as NaN.
-        rate: rows a second, to tell time constants in seconds.
+        rate: rows per second, to tell time constants in seconds.
         loss: "aninfonce", "infonce", "lp" or "nt-xent".
         recipe: "fast", "paper", or a dictionary of `aninfonce.training.Recipe`'s settings.
         max_steps: of the optimiser, at most; the recipe's if None. Where no pairs are held out, None is about
             30 passes over them: beyond that a network learns few pairs by heart.
-        batch_size: pairs a step; the recipe's if None. Never more than there are pairs.
+        batch_size: pairs per step; the recipe's if None. Never more than there are pairs.
         encoder: name of the network, or a `torch.nn.Module` of your own from (n, ...) to (n, d); its weights
             are the start, and the module itself stays as it is.
         encoder_options: of the network, such as `{"width": 256}`.

@@ -96,7 +96,7 @@ class GivenRows:
     lengths: tuple[int, ...] | None
 
     def like_given(self, values: Array) -> Array | list[Array]:
-        """Bring one value a row (N, ...) into the order, or the list, that the rows came in."""
+        """Bring one value per row (N, ...) into the order, or the list, that the rows came in."""
         back = np.empty_like(values)
         back[self.order] = values
         return back if self.lengths is None else np.split(back, np.cumsum(self.lengths)[:-1])

@@ -32,7 +32,7 @@ def claim(directory: Path, config: TrainingConfig, *, resume: bool, overwrite: b
     The lock goes with the process, also if that is killed. What a killed one left unfinished is removed.
 
     Args:
-        directory: made if it is not there.
+        directory: created if needed.
         config: of the run that is about to start.
         resume: whether the run that the folder holds is to go on.
         overwrite: whether it is to be removed.
