@@ -21,7 +21,7 @@ from aninfonce.estimator.choosing import choose_columns
 from aninfonce.estimator.columns import embed_rows, use_concentration
 from aninfonce.estimator.describing import describe, sixth_moments
 from aninfonce.estimator.fitting import held_out_curve, loss_curve, train
-from aninfonce.estimator.floor import NonlinearGain, linear_settings, no_worse_than_linear
+from aninfonce.estimator.floor import NonlinearGain, no_worse_than_linear
 from aninfonce.estimator.frames import Array, Frames, Index
 from aninfonce.estimator.keeping import Keeping
 from aninfonce.estimator.looking import Looking
@@ -30,7 +30,7 @@ from aninfonce.estimator.pairing import Pairing
 from aninfonce.estimator.pairs import Augment, Pairs
 from aninfonce.estimator.refitting import refit
 from aninfonce.estimator.scoring import bits_of_kinds
-from aninfonce.estimator.settings import asks_for_steps, checked
+from aninfonce.estimator.settings import asks_for_steps, checked, linear_settings
 from aninfonce.training.config import Space, TrainingConfig
 from aninfonce.training.fitted import Fitted
 
@@ -237,7 +237,7 @@ class ContrastiveICA(
         else:
             alerts.warn_about_size(kinds[0], parameters["n_components"], self.space)
             run = train(kinds, parameters, seed, device=self.device, verbose=self.verbose)
-        run, self.nonlinear_gain_ = no_worse_than_linear(run, parameters, seed, device=self.device)
+        run, self.nonlinear_gain_ = no_worse_than_linear(run)
         self._keep(run.fitted)
         self._remember_pairs(run.kinds)
         self.config_ = run.fitted.config

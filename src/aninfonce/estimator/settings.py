@@ -24,8 +24,10 @@ _ONLINE_RATE = 0.1
 _PASSES = 30
 _FEWEST_STEPS = 100
 # Options of networks that the estimator takes if nothing else is said. What users observe is often nearly
-# linear in its factors: the last layer sees it beside the hidden ones.
-_OPTIONS: dict[str, dict[str, Any]] = {"mlp": {"skip": True}}
+# linear in its factors: the last layer sees it beside the hidden ones, and these bend less.
+_OPTIONS: dict[str, dict[str, Any]] = {"mlp": {"skip": True, "slope": 0.5}}
+# A linear map is found within this many steps, and does not learn by heart: nothing would end it early.
+_LINEAR_STEPS = 600
 # Parameters that the settings of a run have other names for.
 _NAMES = {
     "dim": "n_components",
@@ -206,6 +208,14 @@ def training_config(
     with own_names():
         config = parse_config(given, source="parameters of the estimator", names=_NAMES)
     return _fit_to_size(config, kinds * pairs, few_passes=few_passes and not asks_for_steps(parameters))
+
+
+def linear_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Change the parameters of an estimator to those of a linear map in flat space."""
+    kept = {name: value for name, value in parameters["encoder_options"].items() if name != "hidden"}
+    steps = min(parameters["max_steps"] or _LINEAR_STEPS, _LINEAR_STEPS)
+    changes = {"space": "flat", "encoder_options": {**kept, "depth": 0}, "n_init": 1, "max_steps": steps}
+    return {**parameters, **changes}
 
 
 def asks_for_steps(parameters: Mapping[str, Any]) -> bool:
