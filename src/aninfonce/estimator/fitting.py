@@ -14,6 +14,7 @@ from torch import nn
 
 from aninfonce._seeds import derive_seed
 from aninfonce.estimator.frames import Array, Frames
+from aninfonce.estimator.geodesics import start_unrolled
 from aninfonce.estimator.pairs import Pairs
 from aninfonce.estimator.scoring import bits_of_kinds
 from aninfonce.estimator.settings import own_names, training_config
@@ -37,6 +38,8 @@ Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]
 _LEAST_RANGE = 1e-5
 # Held-out pairs that are looked at during training, at most.
 _MOST_WATCHED = 1024
+# Pairs that a start is made from, at most.
+_MOST_TO_START = 20_000
 
 
 # Of fewer pairs none are held out. Even so few keep a network from learning the others by heart: on 150 pairs
@@ -52,6 +55,8 @@ class Trained(NamedTuple):
     """What was trained on, one or more kinds of pairs."""
     held_out: tuple[Pairs, ...] | None
     stopping: EarlyStopping | None
+    residual: float | None = None
+    """Of the geodesic start, if there was one."""
 
 
 def train(
@@ -115,7 +120,10 @@ def train_on_kinds(
         if start:
             config = config.model_copy(update={"seed": derive_seed(seed, "start", start) % 2**31})
         run = Run(kinds, config, device, verbose, held_out, parameters["patience"], own)
-        trained = Trained(run.fit(), tuple(kinds), held_out, run.stopping)
+        # A linear map cannot fold.
+        unrolls = parameters["start"] == "geodesic" and parameters["encoder_options"].get("depth") != 0
+        residual = run.start_unrolled(kinds) if unrolls else None
+        trained = Trained(run.fit(), tuple(kinds), held_out, run.stopping, residual)
         if best is None or _score(trained) > _score(best):
             best = trained
     assert best is not None
@@ -180,6 +188,12 @@ class Run:
         for optimizer, state in zip(self.trainer.optimizers, optimizer_states, strict=False):
             optimizer.load_state_dict(state)
         self._shift(-1.0)
+
+    def start_unrolled(self, kinds: Sequence[Pairs]) -> float:
+        """Start from the geodesics between anchors; gives the residual."""
+        seed = self.trainer.config.seed
+        some = [pairs.some(_MOST_TO_START, seed).batch(self.centre) for pairs in kinds]
+        return start_unrolled(self.trainer.embedding, self.trainer.loss, some, seed)
 
     def fit(self) -> Fitted:
         """Run to the end; the encoder takes inputs as they came."""
