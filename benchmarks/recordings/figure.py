@@ -19,7 +19,7 @@ PICTURE = Path(__file__).parents[2] / "docs" / "figures" / "rats.png"
 CASE, SEED = "sargolini-grid-4-modules", 0
 # Of the held-out path, and of the spikes that are shown.
 _SECONDS, _RASTER_SECONDS = 30.0, 10.0
-METHODS = {"pca": "PCA, 2 columns", "ours": "ours, best of five"}
+METHODS = {"pca": "PCA, 2 columns", "ours": "ours"}
 
 
 def renew() -> None:

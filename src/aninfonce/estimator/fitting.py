@@ -17,6 +17,7 @@ from aninfonce.encoders import MLP
 from aninfonce.encoders.embedding import Embedding, embed_in_chunks, weight_type
 from aninfonce.encoders.whitening import Whitening
 from aninfonce.estimator.frames import Array, Frames
+from aninfonce.estimator.geodesics import start_unrolled
 from aninfonce.estimator.pairs import Pairs
 from aninfonce.estimator.scoring import bits_of_kinds
 from aninfonce.estimator.settings import linear_settings, own_names, training_config
@@ -36,8 +37,8 @@ Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]
 
 # Range of a column, as a share of its mean, below which float32 keeps too few of its digits.
 _LEAST_RANGE = 1e-5
-# Held-out pairs that are looked at during training, and after it, at most.
-_MOST_WATCHED, _MOST_SHRUNK_BY = 1024, 4096
+# Held-out pairs that are looked at during training, and after it, and pairs that a start is made from, at most.
+_MOST_WATCHED, _MOST_SHRUNK_BY, _MOST_TO_START = 1024, 4096, 20_000
 
 
 # Of fewer pairs none are held out. Even so few keep a network from learning the others by heart: on 150 pairs
@@ -55,6 +56,8 @@ class Trained(NamedTuple):
     stopping: EarlyStopping | None
     linear: Trained | None = None
     """The linear map that a network in flat space started from."""
+    residual: float | None = None
+    """Of the geodesic start, if there was one."""
 
 
 def train(
@@ -121,9 +124,12 @@ def train_on_kinds(
         if start:
             config = config.model_copy(update={"seed": derive_seed(seed, "start", start) % 2**31})
         run = Run(kinds, config, device, verbose, held_out, parameters["patience"], own)
-        if linear is not None:
+        # A linear map cannot fold.
+        unrolls = parameters["start"] == "geodesic" and parameters["encoder_options"].get("depth") != 0
+        residual = run.start_unrolled(kinds) if unrolls else None
+        if linear is not None and not unrolls:
             run.start_from_linear(linear.fitted)
-        trained = Trained(run.fit(), tuple(kinds), held_out, run.stopping, linear)
+        trained = Trained(run.fit(), tuple(kinds), held_out, run.stopping, linear, residual)
         if best is None or _score(trained) > _score(best):
             best = trained
     assert best is not None
@@ -213,6 +219,12 @@ class Run:
         last.weight[:, : body.in_features] = found.weight
         last.bias.copy_(found.bias)
         self.trainer.loss.load_state_dict(fitted.loss.state_dict())
+
+    def start_unrolled(self, kinds: Sequence[Pairs]) -> float:
+        """Start from the geodesics between anchors; gives the residual."""
+        seed = self.trainer.config.seed
+        some = [pairs.some(_MOST_TO_START, seed).batch(self.centre) for pairs in kinds]
+        return start_unrolled(self.trainer.embedding, self.trainer.loss, some, seed)
 
     def fit(self) -> Fitted:
         """Run to the end; the encoder takes inputs as they came."""

@@ -16,6 +16,9 @@ from aninfonce.training.config import TrainingConfig, parse_config
 _SPACES = ("auto", "flat", "sphere", "learnable-sphere", "box", "unbounded")
 # A sphere in one dimension is two points.
 _SPHERES = ("sphere", "learnable-sphere")
+_STARTS = ("random", "geodesic")
+# Where a start in Rᵈ is the start of what is trained.
+_SPACES_TO_UNROLL = ("auto", "flat", "unbounded")
 _LOSSES = ("aninfonce", "infonce", "lp", "nt-xent")
 # Rates of `partial_fit`, which has no end to decay to, as a share of the recipe's highest.
 _ONLINE_RATE = 0.1
@@ -78,13 +81,18 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
     if not 0.0 <= share < 1.0:
         raise ValueError(f"`validation_fraction` must lie in [0, 1), got {share:g}")
     found["validation_fraction"] = share
-    names = [("space", _SPACES), ("loss", _LOSSES), ("gaps", ("error", "skip"))]
+    names = [("space", _SPACES), ("loss", _LOSSES), ("gaps", ("error", "skip")), ("start", _STARTS)]
     if not isinstance(found["encoder"], nn.Module):
         names.append(("encoder", encoder_names()))
     for name, choices in names:
         if not isinstance(found[name], str):
             raise ValueError(f"`{name}` must be a name, one of {choices}, got {describe(found[name])}")
         check_choice(found[name], name, choices)
+    if found["start"] == "geodesic" and found["space"] not in _SPACES_TO_UNROLL:
+        raise ValueError(
+            f"`start` must be 'random' unless `space` is one of {_SPACES_TO_UNROLL}, got 'geodesic' and"
+            f" {found['space']!r}"
+        )
     fewest = 2 if found["space"] in _SPHERES or found["loss"] != "aninfonce" else 1
     if _is_auto(found["n_components"]):
         if isinstance(found["encoder"], nn.Module):
