@@ -37,7 +37,7 @@ Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]
 
 # Range of a column, as a share of its mean, below which float32 keeps too few of its digits.
 _LEAST_RANGE = 1e-5
-# Held-out pairs that are looked at during training, and after it, and pairs that a start is made from, at most.
+# At most so many held-out pairs are looked at, during training and after it, and pairs make a start.
 _MOST_WATCHED, _MOST_SHRUNK_BY, _MOST_TO_START = 1024, 4096, 20_000
 
 
