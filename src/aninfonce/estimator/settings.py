@@ -27,8 +27,12 @@ _ONLINE_RATE = 0.1
 _PASSES = 30
 _FEWEST_STEPS = 100
 # Options of networks that the estimator takes if nothing else is said. What users observe is often nearly
-# linear in its factors: the last layer sees it beside the hidden ones, and these bend less.
-_OPTIONS: dict[str, dict[str, Any]] = {"mlp": {"skip": True, "slope": 0.5}}
+# linear in its factors: the last layer sees it beside the hidden ones, and these bend less. Where maps fold
+# they have to bend as much as a network can.
+_OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
+    "random": {"mlp": {"skip": True, "slope": 0.5}},
+    "geodesic": {"mlp": {"skip": True}},
+}
 # A linear map is found within this many steps, and does not learn by heart: nothing would end it early.
 _LINEAR_STEPS = 600
 # Parameters that the settings of a run have other names for.
@@ -204,7 +208,7 @@ def training_config(
         "held_out": 0.0,
     }
     for name in ("loss",) if own else ("loss", "encoder"):
-        options = {**_OPTIONS.get(parameters[name], {}), **parameters[f"{name}_options"]}
+        options = {**_OPTIONS[parameters["start"]].get(parameters[name], {}), **parameters[f"{name}_options"]}
         # The recipe "paper" brings a loss and an encoder of its own, unless others are asked for.
         asked = parameters[f"{name}_options"]
         if recipe.get("name") != "paper" or asked or parameters[name] not in ("aninfonce", "mlp"):
