@@ -30,12 +30,14 @@ from aninfonce.estimator.pairing import Pairing
 from aninfonce.estimator.pairs import Augment, Pairs
 from aninfonce.estimator.refitting import refit
 from aninfonce.estimator.scoring import bits_of_kinds
+from aninfonce.estimator.session_output import SessionOutput
 from aninfonce.estimator.settings import asks_for_steps, checked, linear_settings
 from aninfonce.training.config import Space, TrainingConfig
 from aninfonce.training.fitted import Fitted
 
 
 class ContrastiveICA(
+    SessionOutput,
     Keeping,
     Looking,
     Pairing,
