@@ -43,7 +43,7 @@ from aninfonce.processes.process import (
 from aninfonce.spaces import Box, Euclidean, Space, Sphere
 
 
-class Anisotropic(Settings):
+class AnisotropicLaw(Settings):
     """p(z⁺|z) ∝ exp(−½ΔᵀΛΔ) on the sphere; one number for all latents or one each."""
 
     kind: Literal["fisher-bingham", "approximate-fisher-bingham"] = "fisher-bingham"
@@ -105,7 +105,7 @@ class Shaped(Settings):
         return partial(_within, base=base, space=space)
 
 
-Law = Annotated[Anisotropic | Isotropic | Noise | Shaped, Field(discriminator="kind")]
+Law = Annotated[AnisotropicLaw | Isotropic | Noise | Shaped, Field(discriminator="kind")]
 
 
 class Negatives(Settings):
@@ -157,11 +157,11 @@ class ProcessSettings(Settings):
         if self.negatives is not None:
             laws.append(("negatives", self.negatives.law))
         for name, law in laws:
-            if isinstance(law, Anisotropic | Isotropic) and self.space != "sphere":
+            if isinstance(law, AnisotropicLaw | Isotropic) and self.space != "sphere":
                 raise ValueError(f"`{name}` {law.kind!r} lives on the sphere, got space {self.space!r}")
             if isinstance(law, Shaped) and self.space == "box":
                 raise ValueError(f"`{name}` 'shaped' has no truncated form, got space 'box'")
-            if isinstance(law, Anisotropic | Shaped) and isinstance(law.concentration, tuple):
+            if isinstance(law, AnisotropicLaw | Shaped) and isinstance(law.concentration, tuple):
                 size = len(law.concentration)
                 if size != self.dim:
                     raise ValueError(

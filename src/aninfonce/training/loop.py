@@ -35,7 +35,7 @@ from aninfonce.training.early_stopping import EarlyStopping
 from aninfonce.training.errors import NonFiniteLoss, TrainingInterrupted
 from aninfonce.training.fitted import Fitted
 from aninfonce.training.interrupt import StoppedAtOnce, StopSignals
-from aninfonce.training.model import Contrast, build_embedding, build_loss
+from aninfonce.training.model import EncoderWithLoss, build_embedding, build_loss
 from aninfonce.training.monitor import Row, concentration_of, open_monitor
 from aninfonce.training.packing import pack, unpack
 from aninfonce.training.phases import (
@@ -156,7 +156,7 @@ class Trainer:
         if self.config.unfolds:
             self.embedding.head = nn.Identity()
         self.optimizers: list[Optimizer] = build_optimizers(self.embedding, self.loss, self.config.recipe)
-        self.model, *wrapped = self.fabric.setup(Contrast(self.embedding, self.loss), *self.optimizers)
+        self.model, *wrapped = self.fabric.setup(EncoderWithLoss(self.embedding, self.loss), *self.optimizers)
         self._steppers = wrapped
         self.directory = None if directory is None else Path(directory)
         self.reporters = list(reporters)
