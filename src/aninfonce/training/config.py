@@ -72,7 +72,8 @@ class DataSettings(Settings):
         process: name of a preset (`aninfonce.processes.preset_names()`).
         options: fields of the preset to change.
         seed: draws the mixing.
-        arrays: an .npz file with `x` and `x_pos` instead of a process, and `z` if latents are known.
+        arrays: an .npz, .csv or .parquet file with `x` and `x_pos` instead of a process, and `z` if latents
+            are known.
         sha256: of that file; `train` fills it in. One with another content is refused.
 
     """
