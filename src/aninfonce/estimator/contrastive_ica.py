@@ -25,6 +25,7 @@ from aninfonce.estimator.floor import NonlinearGain, no_worse_than_linear
 from aninfonce.estimator.frames import Array, Frames, Index
 from aninfonce.estimator.keeping import Keeping
 from aninfonce.estimator.looking import Looking
+from aninfonce.estimator.moving import Moving, describe_moving
 from aninfonce.estimator.online import train_on
 from aninfonce.estimator.pairing import Pairing
 from aninfonce.estimator.pairs import Augment, Pairs
@@ -40,6 +41,7 @@ class ContrastiveICA(
     SessionOutput,
     Keeping,
     Looking,
+    Moving,
     Pairing,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -76,6 +78,8 @@ class ContrastiveICA(
         gaps: "skip" leaves rows with NaN out of all pairs and windows, and gives them back as NaN.
         rate: rows per second, to tell time constants in seconds.
         loss: "aninfonce", "infonce", "lp" or "nt-xent".
+        dynamics: "linear" for recordings in which something turns: `predict` then tells where the embedding
+            goes, and `modes_` how; columns are decays and oscillators. None is for factors that keep still.
         recipe: "fast", "paper", or a dictionary of `aninfonce.training.Recipe`'s settings.
         max_steps: of the optimiser, at most; the recipe's if None. Where no pairs are held out, None is about
             30 passes over them: beyond that a network learns few pairs by heart.
@@ -126,6 +130,10 @@ class ContrastiveICA(
             is nothing to compare.
         start_residual_: share of the variance of the lengths of paths that the geodesic start leaves open;
             from about .1 on, rows are no sheet of d columns. None without such a start.
+        modes_: `aninfonce.alignment.LinearModes`, how each column moves; None without `dynamics`.
+        frequencies_: turns of each column in a row of time, or a second; 0 for decays. With
+            `frequencies_interval_`.
+        dynamics_gain_: bits that linear dynamics tell about held-out pairs beyond "no change".
         refit_agreement_: R² between this embedding and those of `refits`, one number a run.
         folded_: whether the sign of a factor seems lost; None if it was not checked.
         n_iter_: steps taken.
@@ -166,6 +174,7 @@ class ContrastiveICA(
         gaps: Literal["error", "skip"] = "error",
         rate: float | None = None,
         loss: Literal["aninfonce", "infonce", "lp", "nt-xent"] = "aninfonce",
+        dynamics: Literal["linear"] | None = None,
         recipe: str | Mapping[str, Any] = "fast",
         max_steps: int | None = None,
         batch_size: int | None = None,
@@ -190,6 +199,7 @@ class ContrastiveICA(
         self.gaps = gaps
         self.rate = rate
         self.loss = loss
+        self.dynamics = dynamics
         self.recipe = recipe
         self.max_steps = max_steps
         self.batch_size = batch_size
@@ -308,7 +318,12 @@ class ContrastiveICA(
 
     def _describe(self, kinds: Sequence[Pairs], trained: Pairs, *, sort: bool) -> None:
         flat = self.space_ == "flat"
-        found = describe(self.encoder_, self.loss_, kinds, trained, self.config_.seed, flat=flat, sort=sort)
+        self.modes_ = self.dynamics_gain_ = None
+        if self.dynamics is not None:
+            found = describe_moving(self, kinds[0], trained)
+        else:
+            seed = self.config_.seed
+            found = describe(self.encoder_, self.loss_, kinds, trained, seed, flat=flat, sort=sort)
         self.concentrations_, self.concentrations_interval_, self.blocks_, self.separated_ = found
         if flat and self.space_evidence_ is not None:
             self.space_evidence_ = look_for_box(

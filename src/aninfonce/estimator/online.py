@@ -32,6 +32,8 @@ def train_on(
         raise ValueError(
             f"`start` must be 'random' for partial_fit, which sees a part only, got {parameters['start']!r}"
         )
+    if parameters["dynamics"] is not None:
+        raise ValueError("`dynamics` must be None for partial_fit: a stream has no end to find modes at")
     if first:
         frames = estimator._read(X, groups, reset=True).frames
         estimator.lag_curve_ = estimator.n_components_curve_ = estimator.nonlinear_gain_ = None

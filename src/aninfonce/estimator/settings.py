@@ -103,6 +103,7 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError("`n_components` must be the number of columns that `encoder` gives, got 'auto'")
     else:
         found["n_components"] = check_count(found["n_components"], "n_components", minimum=fewest)
+    _check_dynamics(found)
     found["window"] = check_count(found["window"], "window")
     if found["window"] % 2 == 0:
         raise ValueError(f"`window` must be odd, so that it has a middle row, got {found['window']}")
@@ -129,6 +130,20 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
         )
     found["recipe"] = _plain(found["recipe"])
     return found
+
+
+def _check_dynamics(found: dict[str, Any]) -> None:
+    """Require what linear dynamics need, and settle their space."""
+    if found["dynamics"] is None:
+        return
+    check_choice(found["dynamics"], "dynamics", ("linear",))
+    wanted = {"space": ("auto", "flat"), "loss": ("aninfonce",), "refits": (0,)}
+    for name, allowed in wanted.items():
+        if found[name] not in allowed:
+            raise ValueError(f"`{name}` must be {allowed[-1]!r} for dynamics='linear', got {found[name]!r}")
+    if isinstance(found["lag"], Iterable) and not isinstance(found["lag"], str):
+        raise ValueError(f"`lag` must be one number for dynamics='linear', got {found['lag']!r}")
+    found["space"] = "flat"
 
 
 def _is_auto(value: Any) -> bool:
@@ -213,6 +228,8 @@ def training_config(
         asked = parameters[f"{name}_options"]
         if recipe.get("name") != "paper" or asked or parameters[name] not in ("aninfonce", "mlp"):
             given[name] = {"name": parameters[name], "options": dict(options)}
+    if parameters["dynamics"] is not None:
+        given["loss"] = {"name": "linear-dynamics", "options": dict(parameters["loss_options"])}
     if kinds > 1:
         if parameters["loss"] != "aninfonce":
             raise ValueError(f"`loss` must be 'aninfonce' for several lags, got {parameters['loss']!r}")

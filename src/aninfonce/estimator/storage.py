@@ -16,6 +16,7 @@ from torch import nn
 from aninfonce.encoders.embedding import WithLinear
 from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.floor import NonlinearGain
+from aninfonce.estimator.moving import pack_moving, unpack_moving
 from aninfonce.training.checkpoints import CheckpointError, Snapshot, read_snapshot, write_snapshot
 from aninfonce.training.packing import load_fitted
 
@@ -68,6 +69,7 @@ def save_estimator(estimator: ContrastiveICA, path: Path) -> Path:
             **{name: [block.tolist() for block in getattr(estimator, name)] for name in _BLOCKS},
             **{name: _packed(getattr(estimator, name)) for name in _CHOICES},
             "nonlinear_gain_": estimator.nonlinear_gain_,
+            "moving": pack_moving(estimator),
             **{name: getattr(estimator, name).tolist() for name in _NUMBERS},
             **{name: getattr(estimator, name) for name in _PLAIN},
         },
@@ -102,6 +104,7 @@ def load_estimator(
         setattr(estimator, name, [np.array(block, dtype=np.intp) for block in facts[name]])
     gain = facts["nonlinear_gain_"]
     estimator.nonlinear_gain_ = None if gain is None else NonlinearGain(*gain)
+    estimator.modes_, estimator.dynamics_gain_ = unpack_moving(facts.get("moving"))
     for name in _CHOICES:
         setattr(estimator, name, _unpacked(facts[name]))
     if facts["feature_names_in_"] is not None:

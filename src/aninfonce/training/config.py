@@ -50,13 +50,13 @@ class LossSettings(Settings):
     """A loss by name.
 
     Attributes:
-        name: "aninfonce", "infonce" (inner product), "lp" (−‖Δ‖ₚᵖ), "nt-xent", or "custom" for a module
-            given in Python.
+        name: "aninfonce", "infonce" (inner product), "lp" (−‖Δ‖ₚᵖ), "nt-xent", "linear-dynamics", or
+            "custom" for a module given in Python.
         options: of that loss, such as `temperature` or `p`.
 
     """
 
-    name: Literal["aninfonce", "infonce", "lp", "nt-xent", "custom"] = "aninfonce"
+    name: Literal["aninfonce", "infonce", "lp", "nt-xent", "linear-dynamics", "custom"] = "aninfonce"
     options: Options = Field(default_factory=dict)
 
     @field_validator("options")
