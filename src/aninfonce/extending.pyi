@@ -45,6 +45,8 @@ from aninfonce.plots.pages import PagePlot as PagePlot
 from aninfonce.plots.pages import page_template as page_template
 from aninfonce.processes.process import ConditionalFactory as ConditionalFactory
 from aninfonce.processes.process_settings import Isotropic as Isotropic
+from aninfonce.recipe import INFONCE_RATES as INFONCE_RATES
+from aninfonce.recipe import scaled_rates as scaled_rates
 from aninfonce.sources.base import StreamSource as StreamSource
 from aninfonce.training.checkpoints import Snapshot as Snapshot
 from aninfonce.training.checkpoints import newest_snapshot as newest_snapshot
@@ -53,5 +55,3 @@ from aninfonce.training.checkpoints import write_snapshot as write_snapshot
 from aninfonce.training.monitor import HELD_OUT_LOSS as HELD_OUT_LOSS
 from aninfonce.training.monitor import SEEN_LOSS as SEEN_LOSS
 from aninfonce.training.progress_bar import ProgressBars as ProgressBars
-from aninfonce.training.rates import INFONCE_RATES as INFONCE_RATES
-from aninfonce.training.rates import scaled_rates as scaled_rates

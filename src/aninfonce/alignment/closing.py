@@ -24,7 +24,7 @@ from aninfonce.sources.base import PairSource
 # Λ̂ below this is kept there: the embedding holds nothing that pairs share along the direction.
 _SMALLEST = 0.05
 # Nats of loss below which fewer than one positive in ten is mistaken for a negative. A contrastive fit then
-# hangs on the longest steps alone, and the likelihood of positives given anchors takes its place.
+# depends on the longest steps alone, so the likelihood of positives given anchors takes its place.
 _FEW_MISTAKEN = 0.1
 
 
@@ -70,7 +70,7 @@ def close(
     Args:
         embedding: with the sphere's head.
         last: the linear layer that its body ends in.
-        loss: whose Λ̂ is where the fits start, and where their result is put.
+        loss: its Λ̂ is where the fits start, and is replaced by their result.
         source: gives fresh pairs.
         settings: sizes of the fits.
         generator: draws pairs for the folding check.

@@ -41,7 +41,7 @@ class DemoRun:
         truth: Λ ascending.
         loss: on the held-out pairs.
         optimum: of the loss on the same pairs.
-        seconds: of training.
+        seconds: duration of the training.
         folded: the label-free check; None where it does not apply.
         switch: step at which the embedding was put on the sphere; None if it was there all along.
         hidden: (n, 4), two factors of each part of some fresh observations.
@@ -66,7 +66,7 @@ class DemoRun:
 
 def demo_config(name: str, seed: int, *, quick: bool) -> TrainingConfig:
     """Give the settings of one of the two trainings."""
-    from aninfonce.training.rates import INFONCE_RATES, scaled_rates
+    from aninfonce.recipe import INFONCE_RATES, scaled_rates
 
     # At the rates of AnInfoNCE, a sixth of the style is left over from the start at the same loss.
     rates = scaled_rates(INFONCE_RATES) if name == "InfoNCE" else {}
@@ -83,7 +83,7 @@ def demo_config(name: str, seed: int, *, quick: bool) -> TrainingConfig:
 
 
 def run_side_by_side(seed: int, *, quick: bool) -> list[DemoRun]:
-    """Train both losses at the same time, with a progress bar each."""
+    """Train both losses at the same time, each with a progress bar."""
     context = worker_context()
     news: Queue[tuple[str, str, Any]] = context.Queue()
     workers = {

@@ -74,7 +74,7 @@ def train(
         listed_by = "`aninfonce.processes.preset_names()`"
         check_choice(settings.data.process, "data.process", preset_names(), listed_by=listed_by)
 
-    # What is wrong in the file has been told: torch, which takes seconds to load, is loaded only now.
+    # The file has been checked: torch, which takes seconds to load, is loaded only now.
     from aninfonce.training.loop import Trainer
     from aninfonce.training.open_data import open_data, with_sha256
     from aninfonce.training.process_exit import leave_process_group

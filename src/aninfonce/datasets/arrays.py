@@ -75,8 +75,8 @@ def read_npz(path: Path, names: Collection[str] | None = None, *, kinds: str = N
 
     Args:
         path: of the file.
-        names: of those to read, if they are there; all if omitted.
-        kinds: that they may be of, as numpy abbreviates them; "U" is text.
+        names: arrays to read, where they exist; all if omitted.
+        kinds: allowed kinds of numbers, as numpy abbreviates them; "U" is text.
 
     Returns:
         Arrays by name, as they were saved.

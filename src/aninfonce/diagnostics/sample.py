@@ -151,7 +151,7 @@ def make_sample(
     known = {"latents": latents, "labels": labels}
     for name, values in known.items():
         if values is not None and len(values) != len(x):
-            raise ValueError(f"`{name}` must have {len(x)} rows, one an observation, got {len(values)}")
+            raise ValueError(f"`{name}` must have {len(x)} rows, one per observation, got {len(values)}")
     rows = rng.permutation(len(x))[:max_pairs]
     x = x[rows]
     changed = {name: _checked(f(x), x, f"augmentations[{name!r}]") for name, f in named.items()}

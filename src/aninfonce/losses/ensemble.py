@@ -130,7 +130,7 @@ class AlternatingLoss(nn.Module):
         >>> loss(z0, z1).backward()
 
     Args:
-        ensemble: the losses, one a kind.
+        ensemble: the losses, one per kind of pairs.
 
     """
 

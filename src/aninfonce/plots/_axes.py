@@ -1,4 +1,4 @@
-"""How all plots of this room look: one axis, few lines, ticks that read as numbers."""
+"""The common look of all plots: one axis, few lines, ticks that read as numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures as bytes, and as elements of a page whose marks tell their numbers."""
+"""Figures as bytes, and as elements of a page whose marks show their numbers."""
 
 from __future__ import annotations
 

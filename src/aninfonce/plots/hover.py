@@ -1,4 +1,4 @@
-"""Plots that tell their numbers: each mark of a drawing gets a text that browsers show under the pointer."""
+"""Plots with tooltips: each mark of a drawing gets a text that browsers show under the pointer."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def inline(svg: bytes, texts: dict[str, list[str]], description: str) -> str:
     for group in root.iter(f"{{{_SVG}}}g"):
         marks = list(group.iter(f"{{{_SVG}}}use"))
         named = texts.get(group.get("id", ""), [])
-        # Marks outside of the drawing are not there: then it is not known which are.
+        # Matplotlib leaves out clipped marks, and the rest can then no longer be matched with their texts.
         if len(named) == len(marks):
             for mark, text in zip(marks, named, strict=True):
                 ElementTree.SubElement(mark, f"{{{_SVG}}}title").text = text

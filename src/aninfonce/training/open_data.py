@@ -56,14 +56,14 @@ def open_data(settings: DataSettings) -> DataGeneratingProcess | PairBatch:
 
 
 def with_sha256(settings: DataSettings) -> DataSettings:
-    """Take down which content the arrays of a run have, unless the settings say it already."""
+    """Record the sha256 of a run's arrays, unless the settings already have it."""
     if settings.arrays is None or settings.sha256 is not None:
         return settings
     return settings.model_copy(update={"sha256": file_sha256(settings.arrays)})
 
 
 def file_sha256(path: Path) -> str:
-    """Sum up the content of a file."""
+    """Compute the sha256 of a file."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -94,5 +94,5 @@ def _tensor(values: Array, name: str) -> Tensor:
         with np.errstate(over="raise", invalid="ignore"):
             numbers = torch.from_numpy(np.asarray(values, dtype=np.float32))
     except FloatingPointError:
-        raise DatasetError(f"`{name}` must hold numbers that float32 can, got larger ones") from None
+        raise DatasetError(f"`{name}` must hold numbers that fit float32, got larger ones") from None
     return check_finite(numbers, name)
