@@ -82,7 +82,7 @@ def _draw_overlap(rows: Sequence[Row]) -> Figure:
         axes = figure.add_subplot(1, len(shown), place)
         axes.bar(middles, metrics["negatives"], width, alpha=0.6, label="negatives")
         axes.bar(middles, metrics["positives"], width, alpha=0.6, label="positives")
-        axes.set(title=f"{name}: {metrics['overlap']:.1e}", xlabel="cosine similarity", ylabel="share")
+        axes.set(title=f"{name}: {metrics['overlap']:.2g}", xlabel="cosine similarity", ylabel="share")
         axes.legend()
     return figure
 
