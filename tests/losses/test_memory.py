@@ -5,7 +5,16 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from aninfonce.losses import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent, SigLIP, SpectralContrastive, TriCL
+from aninfonce.losses import (
+    AnInfoNCE,
+    InfoNCE,
+    LinearDynamics,
+    LpInfoNCE,
+    NTXent,
+    SigLIP,
+    SpectralContrastive,
+    TriCL,
+)
 
 N, D = 3000, 4
 
@@ -34,6 +43,7 @@ class Largest(TorchDispatchMode):
         LpInfoNCE(1),
         LpInfoNCE(3),
         SigLIP(),
+        LinearDynamics(D),
         TriCL(D),
         SpectralContrastive(),
     ],

@@ -45,7 +45,8 @@ def train(
           process: fig2/25
 
     Pairs of your own come from a file with arrays `x` and `x_pos` (and `z`, to
-    score against, if you know it):
+    score against, if you know it): .npz, or .csv or .parquet with columns x_0,
+    x_1, …, x_pos_0, …:
 
         data:
           arrays: pairs.npz

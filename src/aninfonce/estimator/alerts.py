@@ -29,6 +29,9 @@ _LARGEST_SHIFT, _LARGEST_FACTOR = 0.5, 2.0
 _FEWEST_PAIRS, _FEWEST_PER_ENTRY = 100, 10
 # An interval of Λ̂ that begins at 0 and ends below this share of the largest Λ̂ is one around 0.
 _EMPTY_COLUMN = 0.1
+# Residual of a geodesic start above which rows do not lie on a sheet of as many columns: of rats' paths it is
+# .03 where the sheet was found, and .15 or more where paths cut corners.
+_ROUGH_START = 0.1
 # Bits that the held-out score may fall from its best to the last step without a word.
 _LOST_BITS = 0.1
 
@@ -62,6 +65,12 @@ def warn_about_outcome(estimator: ContrastiveICA) -> None:
         _warn(
             "the embedding covers its sphere unevenly, as if the sign of a factor was lost (`folded_`). More"
             " steps, more pairs, another `random_state`, one more in `n_components`, or space='auto' may help"
+        )
+    if estimator.start_residual_ is not None and estimator.start_residual_ > _ROUGH_START:
+        _warn(
+            f"distances in {len(estimator.concentration_)} columns leave {estimator.start_residual_:.0%} of"
+            " the lengths of paths open (`start_residual_`): the geodesic start may be folded itself. More"
+            " `n_components`, another `lag` or a longer `window` may help; if not, start='random'"
         )
     values, (low, high) = estimator.concentration_, estimator.concentration_interval_.T
     if (low <= 0.0).all():

@@ -3,6 +3,7 @@
 from aninfonce.losses.cached import cached_backward
 from aninfonce.losses.ensemble import AlternatingLoss, EnsembleAnInfoNCE
 from aninfonce.losses.functional import Components, info_nce, info_nce_components
+from aninfonce.losses.linear_dynamics import LinearDynamics
 from aninfonce.losses.modules import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent, Settings
 from aninfonce.losses.potential import CandidatePotential
 from aninfonce.losses.siglip import SigLIP, siglip
@@ -16,6 +17,7 @@ __all__ = [
     "Components",
     "EnsembleAnInfoNCE",
     "InfoNCE",
+    "LinearDynamics",
     "LpInfoNCE",
     "NTXent",
     "Settings",

@@ -56,7 +56,8 @@ def _space(config: TrainingConfig, *, own_loss: bool) -> dict[str, Any]:
     """Set what flat space requires of the loss, and resolve "auto" where there is nothing to decide."""
     space = config.space
     if space == "auto" and config.loss.name != "aninfonce":
-        return {"space": "sphere"}
+        # What moves in Rᵈ is no linear map on a sphere.
+        return {"space": "flat" if config.loss.name == "linear-dynamics" else "sphere"}
     several = config.loss.options.get("kinds", 1) > 1
     if several and space not in ("flat", "auto"):
         raise ValueError(f"`space` must be 'flat' or 'auto' for several kinds of pairs, got {space!r}")

@@ -50,13 +50,13 @@ class LossSettings(Settings):
     """A loss by name.
 
     Attributes:
-        name: "aninfonce", "infonce" (inner product), "lp" (−‖Δ‖ₚᵖ), "nt-xent", or "custom" for a module
-            given in Python.
+        name: "aninfonce", "infonce" (inner product), "lp" (−‖Δ‖ₚᵖ), "nt-xent", "linear-dynamics", or
+            "custom" for a module given in Python.
         options: of that loss, such as `temperature` or `p`.
 
     """
 
-    name: Literal["aninfonce", "infonce", "lp", "nt-xent", "custom"] = "aninfonce"
+    name: Literal["aninfonce", "infonce", "lp", "nt-xent", "linear-dynamics", "custom"] = "aninfonce"
     options: Options = Field(default_factory=dict)
 
     @field_validator("options")
@@ -72,7 +72,8 @@ class DataSettings(Settings):
         process: name of a preset (`aninfonce.processes.preset_names()`).
         options: fields of the preset to change.
         seed: draws the mixing.
-        arrays: an .npz file with `x` and `x_pos` instead of a process, and `z` if latents are known.
+        arrays: an .npz, .csv or .parquet file with `x` and `x_pos` instead of a process, and `z` if latents
+            are known.
         sha256: of that file; `train` fills it in. One with another content is refused.
 
     """

@@ -40,11 +40,18 @@ class _Lp(_Contrast):
     p: Annotated[float, Field(ge=1.0)] = 2.0
 
 
+class _Dynamics(_Temperature):
+    candidates: Candidates = "anchors"
+    normalize: StrictBool = False
+    potential: StrictBool = True
+
+
 _OPTIONS: dict[str, type[Settings]] = {
     "aninfonce": _Anisotropic,
     "infonce": _Contrast,
     "lp": _Lp,
     "nt-xent": _Temperature,
+    "linear-dynamics": _Dynamics,
 }
 
 
