@@ -1,5 +1,6 @@
 """Rules of the house that no linter knows: names, tests and documentation."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -141,6 +142,15 @@ def test_no_file_name_has_two_meanings():
     for name in modules("aninfonce"):
         places[name.name].append(str(name))
     assert not {name: where for name, where in places.items() if len(where) > 1 and name not in MAY_RECUR}
+
+
+def test_no_class_name_has_two_meanings():
+    places = defaultdict(list)
+    for name in modules("aninfonce"):
+        for node in ast.parse((SOURCES / "aninfonce" / name).with_suffix(".py").read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(name))
+    assert not {name: where for name, where in places.items() if len(where) > 1}
 
 
 def public_packages():
