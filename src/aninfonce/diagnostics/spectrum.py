@@ -9,7 +9,7 @@ import numpy as np
 from aninfonce.diagnostics.finding import Finding, Status, judge, not_judged, titled
 from aninfonce.diagnostics.ratio import Spread, spread_of
 from aninfonce.diagnostics.sample import Sample
-from aninfonce.plots._axes import MAIN, plain_log, whole_ticks
+from aninfonce.plots._axes import MAIN, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,6 @@ def spectrum(sample: Sample) -> Finding:
         axis.set(xlabel="direction, style to content", ylabel="Λ̂", yscale="log")
         axis.set_title("Content–style spectrum")
         whole_ticks(axis.xaxis, place)
-        plain_log(axis.yaxis, *axis.get_ylim())
 
     details = {
         "concentration": values.tolist(),

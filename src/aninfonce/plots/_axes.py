@@ -72,6 +72,16 @@ def plain_log(axis: Axis, low: float, high: float) -> None:
     axis.set_minor_locator(NullLocator())
 
 
+def plain_logs(figure: Figure) -> None:
+    """Write the ticks of all logarithmic axes plainly, where nothing else was said about them."""
+    from matplotlib.ticker import LogFormatter
+
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if axis.get_scale() == "log" and isinstance(axis.get_major_formatter(), LogFormatter):
+                plain_log(axis, *sorted(axis.get_view_interval()))
+
+
 def whole_ticks(axis: Axis, places: npt.ArrayLike | None = None) -> None:
     """Allow only whole numbers as ticks: each of a few places, or a regular choice of many."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
