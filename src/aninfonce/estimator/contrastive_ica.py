@@ -275,6 +275,7 @@ class ContrastiveICA(
         if parameters["refits"]:
             linear = self.nonlinear_gain_ is not None and self.nonlinear_gain_.linear
             refit(self, kinds, linear_settings(parameters) if linear else parameters, seed)
+        alerts.warn_about_start(self.start_residual_, self._n_features_out)
         alerts.warn_about_outcome(self)
         return self
 
