@@ -24,7 +24,7 @@ def write_report(directory: str | Path, out: str | Path | None = None) -> Path:
 
     """
     store = ResultStore(directory)
-    rows = store.rows(of_runs=True)
+    rows = store.rows()
     if not rows:
         raise ValueError(f"`directory` must hold results, found none in {store.path}")
     folder = Path(out) if out is not None else store.directory / "report"

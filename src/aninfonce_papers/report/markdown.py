@@ -30,7 +30,7 @@ def write_markdown(
 
     """
     store = ResultStore(directory)
-    rows = store.rows(of_runs=True)
+    rows = store.rows()
     if not rows:
         raise ValueError(f"`directory` must hold results, found none in {store.path}")
     parts = sections(rows)
@@ -78,7 +78,7 @@ def results_page(parts: Sequence[Section]) -> str:
             text.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         text += [line for remark in study.remarks for line in ("", remark)]
         for row in section.failures:
-            text += ["", f"Failed: {row['cell']}, seed {row['seed']}: `{row['error']}`"]
+            text += ["", f"Failed: {row.cell}, seed {row.seed}: `{row.error}`"]
     return "\n".join(text) + "\n"
 
 
