@@ -177,13 +177,16 @@ def report(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Write docs/results.md and the README's summary instead.")
     ] = False,
+    benchmarks: Annotated[
+        Path, typer.Option(help="Folder of the benchmarks' rows, for claims about these, if there is one.")
+    ] = Path("benchmarks/results"),
     page: Annotated[Path, typer.Option(help="Markdown file of all tables.")] = Path("docs/results.md"),
     readme: Annotated[Path, typer.Option(help="File with the summary's marks.")] = Path("README.md"),
     check: Annotated[
         bool, typer.Option("--check", help="With --markdown: only see whether they are up to date.")
     ] = False,
 ) -> None:
-    """Write results beside the published values: a page for the browser, or Markdown for the docs.
+    """Judge the papers' claims, and write results beside the published values, as a page or as Markdown.
 
     For example:
 
@@ -196,9 +199,9 @@ def report(
     if check and not markdown:
         raise ValueError("`--check` goes with `--markdown`")
     if not markdown:
-        typer.echo(f"wrote {write_report(directory, out)}")
+        typer.echo(f"wrote {write_report(directory, out, benchmarks=benchmarks)}")
         return
-    stale = write_markdown(directory, page, readme, check=check)
+    stale = write_markdown(directory, page, readme, benchmarks=benchmarks, check=check)
     for path in stale:
         typer.echo(f"{path} is out of date" if check else f"wrote {path}")
     if check and stale:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from pydantic import JsonValue
 
+from aninfonce_papers.claims.evidence import noise
 from aninfonce_papers.engine import Metrics, Preset, Published, Row, Study, find_study, newest, study_names
 from aninfonce_papers.engine.row import configuration_key
 
@@ -124,18 +124,16 @@ def judge(mean: float, spread: float, seeds: int, published: Published) -> str:
     >>> judge(5.1, 0.0, 1, Published(5.5, goal="target", target=5.0))
     'better'
     """
-    # One seed says nothing about its spread: take the published one for ours too.
-    ours = spread / math.sqrt(seeds) if seeds > 1 else published.spread
-    noise = 2.0 * math.hypot(ours, published.spread) + published.precision
+    allowed = noise(spread, seeds, published)
     gain = mean - published.value
     if published.goal == "equal":
-        return "as published" if abs(gain) <= noise else "differs"
+        return "as published" if abs(gain) <= allowed else "differs"
     if published.goal == "lower":
         gain = -gain
     elif published.goal == "target":
         assert published.target is not None
         gain = abs(published.value - published.target) - abs(mean - published.target)
-    if abs(gain) <= noise:
+    if abs(gain) <= allowed:
         return "within noise"
     return "better" if gain > 0 else "worse"
 
