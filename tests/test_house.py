@@ -90,6 +90,7 @@ TESTED_ELSEWHERE = {
         "worlds/scenes/*": ("worlds/scenes/test_renderer", "parts of a picture, by what is seen on it"),
         "worlds/vae/*": ("worlds/vae/test_vae", "parts of one model"),
         "worlds/videos/*": ("worlds/videos/test_videos", "parts of a video, by what is seen on it"),
+        "claims/*": ("claims/test_ledger", "every claim is judged in the ledger"),
         "beyond/*": ("engine/test_studies", "every study is run on its smallest cells"),
         "rusak2025/*": ("engine/test_studies", "every study is run on its smallest cells"),
         "zimmermann2021/*": ("engine/test_studies", "every study is run on its smallest cells"),
