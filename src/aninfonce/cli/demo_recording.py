@@ -117,7 +117,8 @@ def run_recording(seed: int, *, quick: bool) -> RecordingRun:
     pca = PCA(len(PHI)).fit(x[:rows])
     ours = _match(z[rows:], ica.transform(x[rows:]))
     times, intervals = ica.time_constants_, ica.time_constants_interval_
-    assert times is not None and intervals is not None  # every factor of a recording has one
+    assert times is not None
+    assert intervals is not None
     return RecordingRun(
         rows=rows,
         test_rows=_TEST_ROWS,
