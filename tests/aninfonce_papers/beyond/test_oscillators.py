@@ -39,10 +39,10 @@ def test_pairs_of_sources_that_are_hardly_damped_share_more_than_a_batch_can_tel
         return 0.5 * math.log2((1 - (first / (1 - second)) ** 2) / new**2)
 
     shared = {}
-    for cell in find_study("oscillators").cells("laptop"):
-        if cell.parameters["kind"] == "ar2" and "batch_size" in cell.settings:
-            values = map(bits, cell.parameters["angles"], cell.parameters["sizes"])
-            shared[cell.name.partition(":")[0]] = sum(values), math.log2(cell.settings["batch_size"])
+    for found in find_study("oscillators").experiments("laptop"):
+        if found.pairs.kind == "ar2" and found.score.batch_size:
+            values = map(bits, found.pairs.angles, found.pairs.sizes)
+            shared[found.name.partition(":")[0]] = sum(values), math.log2(found.score.batch_size)
     (some, most), (more, most_too) = shared["AR(2)"], shared["AR(2), hardly damped"]
     assert some < most == most_too < more
 
