@@ -1,5 +1,6 @@
 """Rules of the house that no linter knows: names, tests and documentation."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -89,6 +90,7 @@ TESTED_ELSEWHERE = {
         "worlds/scenes/*": ("worlds/scenes/test_renderer", "parts of a picture, by what is seen on it"),
         "worlds/vae/*": ("worlds/vae/test_vae", "parts of one model"),
         "worlds/videos/*": ("worlds/videos/test_videos", "parts of a video, by what is seen on it"),
+        "claims/*": ("claims/test_ledger", "every claim is judged in the ledger"),
         "beyond/*": ("engine/test_studies", "every study is run on its smallest cells"),
         "rusak2025/*": ("engine/test_studies", "every study is run on its smallest cells"),
         "zimmermann2021/*": ("engine/test_studies", "every study is run on its smallest cells"),
@@ -141,6 +143,15 @@ def test_no_file_name_has_two_meanings():
     for name in modules("aninfonce"):
         places[name.name].append(str(name))
     assert not {name: where for name, where in places.items() if len(where) > 1 and name not in MAY_RECUR}
+
+
+def test_no_class_name_has_two_meanings():
+    places = defaultdict(list)
+    for name in modules("aninfonce"):
+        for node in ast.parse((SOURCES / "aninfonce" / name).with_suffix(".py").read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(name))
+    assert not {name: where for name, where in places.items() if len(where) > 1}
 
 
 def public_packages():

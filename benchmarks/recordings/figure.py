@@ -98,7 +98,10 @@ def draw(numbers: Path = NUMBERS, picture: Path = PICTURE) -> None:
     _draw_path(true_path, kept, "truth")
     true_path.set_title("a rat's path, 30 s", fontsize=13)
     _draw_spikes(spikes, kept)
-    for axis, name, title in ((pca, "pca", "PCA"), (ours, "ours", f"ours, {kept['ours_seconds']:.0f} s")):
+    for axis, name, title in (
+        (pca, "pca", "PCA"),
+        (ours, "ours", f"ours, computed in {kept['ours_seconds']:.0f} s"),
+    ):
         _draw_path(axis, kept, name)
         axis.set_title(title, fontsize=13)
         x, y = kept[f"{name}_r2"]

@@ -31,15 +31,15 @@ class Closing(Settings):
     """What is fitted on the frozen embedding after the last step.
 
     Attributes:
-        pairs: drawn for the sphere and for the full metric whose eigenvectors align the axes.
-        concentration_pairs: drawn for the final Λ̂.
+        pairs: drawn for the full metric whose eigenvectors align the axes, and for the sphere.
+        concentration_pairs: drawn for the final Λ̂, and for the sphere.
         block: pairs that are each other's negatives in these fits.
         iterations: largest number in each fit.
 
     """
 
     pairs: Annotated[int, Field(ge=1000)] = 65_536
-    concentration_pairs: Annotated[int, Field(ge=1000)] = 131_072
+    concentration_pairs: Annotated[int, Field(ge=1000)] = 196_608
     block: Annotated[int, Field(ge=2)] = 1024
     iterations: PositiveInt = 15
 

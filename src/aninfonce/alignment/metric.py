@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from aninfonce._validation import check_count, check_matrix, check_vector
 from aninfonce.losses import info_nce
-from aninfonce.similarities import Factors, Similarity
+from aninfonce.similarities import Anisotropic, Factors, Similarity
 
 # Anchors that the second derivatives are computed on, out of the first blocks; slopes use all pairs.
 _CURVATURE_ANCHORS = 128
@@ -137,13 +137,23 @@ def _value_and_slope(
     blocks: list[tuple[Tensor, Tensor]], matrix: Tensor, index: Tensor
 ) -> tuple[float, Tensor]:
     """Mean loss over blocks and its derivatives in the entries."""
-    similarity = Quadratic(matrix.to(blocks[0][0]))
-    total, slope = 0.0, torch.zeros_like(matrix)
+    values = matrix.diagonal()
+    similarity: Quadratic | Anisotropic
+    if index.shape[1] == len(matrix) and bool((values > 0).all()):
+        # A positive diagonal stretches columns: half of the symmetric matrix serves.
+        similarity = Anisotropic(len(matrix), values.to(blocks[0][0]))
+        parameter = similarity.raw
+    else:
+        similarity = Quadratic(matrix.to(blocks[0][0]))
+        parameter = similarity.metric
+    total, slope = 0.0, torch.zeros(parameter.shape, dtype=torch.float64)
     with torch.enable_grad():
         for a, p in blocks:
             loss = info_nce(a, p, similarity=similarity)
-            slope += torch.autograd.grad(loss, similarity.metric)[0].cpu() / len(blocks)
+            slope += torch.autograd.grad(loss, parameter)[0].cpu() / len(blocks)
             total += loss.item() / len(blocks)
+    if slope.ndim == 1:
+        return total, slope / values  # the parameter is a logarithm
     slope = slope + slope.T - torch.diag(slope.diagonal())
     return total, slope[index[0], index[1]]
 

@@ -119,6 +119,9 @@ def run_recording(seed: int, *, quick: bool) -> RecordingRun:
     assert times is not None
     assert intervals is not None
     ours = _match(z[rows:], ica.transform(x[rows:]))
+    times, intervals = ica.time_constants_, ica.time_constants_interval_
+    assert times is not None
+    assert intervals is not None
     return RecordingRun(
         rows=rows,
         test_rows=_TEST_ROWS,

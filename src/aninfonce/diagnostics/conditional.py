@@ -11,8 +11,8 @@ from scipy.signal import find_peaks
 
 from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_judged, titled
 from aninfonce.diagnostics.intervals import Interval, jackknife_each
-from aninfonce.diagnostics.run import Run
 from aninfonce.diagnostics.sample import Sample
+from aninfonce.diagnostics.training_facts import TrainingFacts
 from aninfonce.plots._axes import MAIN
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _shapes(steps: Vector, form: StepForm) -> list[_Shape]:
     return shapes
 
 
-def _advice(worst: _Shape, form: StepForm, run: Run) -> str:
+def _advice(worst: _Shape, form: StepForm, run: TrainingFacts) -> str:
     if form.two_modes.any():
         remedy = "" if run.ensemble else ", or with EnsembleAnInfoNCE"
         return (

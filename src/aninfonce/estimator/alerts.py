@@ -59,18 +59,22 @@ def warn_about_positives(pairs: Pairs) -> None:
         _warn_about_scales(pairs.x, pairs.x_pos)
 
 
+def warn_about_start(residual: float | None, columns: int) -> None:
+    """Say if a geodesic start is none to trust."""
+    if residual is not None and residual > _ROUGH_START:
+        _warn(
+            f"distances in {columns} columns leave {residual:.0%} of the lengths of paths open"
+            " (`start_residual_`): the geodesic start may be folded itself. More `n_components`, another"
+            " `lag` or a longer `window` may help; if not, start='random'"
+        )
+
+
 def warn_about_outcome(estimator: ContrastiveICA) -> None:
     """Say after training what is doubtful about its outcome."""
     if estimator.folded_:
         _warn(
             "the embedding covers its sphere unevenly, as if the sign of a factor was lost (`folded_`). More"
             " steps, more pairs, another `random_state`, one more in `n_components`, or space='auto' may help"
-        )
-    if estimator.start_residual_ is not None and estimator.start_residual_ > _ROUGH_START:
-        _warn(
-            f"distances in {len(estimator.concentration_)} columns leave {estimator.start_residual_:.0%} of"
-            " the lengths of paths open (`start_residual_`): the geodesic start may be folded itself. More"
-            " `n_components`, another `lag` or a longer `window` may help; if not, start='random'"
         )
     values, (low, high) = estimator.concentration_, estimator.concentration_interval_.T
     if (low <= 0.0).all():
