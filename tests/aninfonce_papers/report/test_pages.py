@@ -10,7 +10,7 @@ from aninfonce_papers.claims import LEGEND
 from aninfonce_papers.engine import find_study
 from aninfonce_papers.report import write_markdown, write_report
 from aninfonce_papers.report.markdown import END, START
-from tests.browser import open_page
+from tests.browser import check_layouts, open_page
 
 
 def test_the_page_holds_everything(results):
@@ -42,7 +42,7 @@ def test_the_page_holds_everything(results):
 
 @pytest.mark.process
 def test_in_a_browser(results, tmp_path):
-    """From disk and offline: nothing in the console, all images drawn, nothing wider than a phone."""
+    """From disk and offline: nothing in the console, all plots drawn, three widths and both schemes."""
     path = write_report(results.directory)
     with open_page(path, tmp_path / "profile", width=390, height=800) as (page, problems):
         # The ledger comes first, then plots; tables are folded away.
@@ -62,7 +62,8 @@ def test_in_a_browser(results, tmp_path):
         first = "row 1: sphere, uniform, vMF κ=1 → sphere, vMF"
         assert f"ours, each seed\nR² [%] 99.72\n{first}" in titles
         assert sum(first in title for title in titles) == 3 + 1
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        check_layouts(page)
+        page.set_viewport_size({"width": 390, "height": 800})
         # What is not reached is open: two overlaps that are equal, and row 3 of the table.
         unreached = page.locator(".ledger details[open]")
         assert unreached.count() == 2
