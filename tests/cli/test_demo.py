@@ -145,6 +145,8 @@ def test_a_recording_on_a_page(tmp_path):
     assert nothing_from_elsewhere(page)
     assert page.count("<svg") == 5 * 3
     assert f"{found.ours.correlation:.3f}" in page
+    assert "with its defaults" not in page
+    assert "with its defaults" in render_recording_page(replace(found, settings={}), command="")
     assert page.rindex("<figure>") < page.index("<details>") < page.index("<table>")
     path = tmp_path / "index.html"
     path.write_text(page)

@@ -64,6 +64,7 @@ class RecordingRun:
         pca: principal components.
         ours: `ContrastiveICA`.
         seconds: to fit ours.
+        settings: of the estimator that are not its defaults.
 
     """
 
@@ -76,6 +77,7 @@ class RecordingRun:
     pca: Match
     ours: Match
     seconds: float
+    settings: dict[str, Any]
 
 
 def record(rows: int, seed: int) -> tuple[Floats, Floats]:
@@ -132,6 +134,7 @@ def run_recording(seed: int, *, quick: bool) -> RecordingRun:
         pca=_match(z[rows:], pca.transform(x[rows:])),
         ours=ours,
         seconds=seconds,
+        settings=settings,
     )
 
 
