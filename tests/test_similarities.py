@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from aninfonce.similarities import Anisotropic, Dot, FullAnisotropic, NegativeLp, Scaled, Similarity
+from aninfonce.similarities import Anisotropic, Bilinear, Dot, FullAnisotropic, NegativeLp, Scaled, Similarity
 from tests.losses import loop_reference as loops
 
 N, M, D = 5, 4, 3
@@ -12,6 +12,20 @@ LAMBDA = torch.tensor([0.5, 2.0, 3.5], dtype=torch.float64)
 
 def rows(n, seed, dtype=torch.float64):
     return torch.randn(n, D, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+def skewed():
+    """Give a bilinear form that is not symmetric, and the same by loops."""
+    similarity, drawn = Bilinear(D).double(), rows(D + 1, 7)
+    with torch.no_grad():
+        similarity.operator.copy_(drawn[:D])
+        similarity.offset.copy_(drawn[D])
+    matrix, offset = drawn[:D].tolist(), drawn[D].tolist()
+
+    def by_loop(a, b):
+        return sum((loops.dot(a, [row[j] for row in matrix]) + offset[j]) * b[j] for j in range(D))
+
+    return similarity, by_loop
 
 
 CASES = {
@@ -24,6 +38,7 @@ CASES = {
     "full": (FullAnisotropic(D, LAMBDA), loops.anisotropic(LAMBDA.tolist())),
     "scaled": (Scaled(D, LAMBDA), loops.scaled(LAMBDA.tolist())),
     "scaled-exp": (Scaled(D, LAMBDA, "exp"), loops.scaled(LAMBDA.tolist())),
+    "bilinear": skewed(),
 }
 
 
@@ -76,7 +91,9 @@ def test_far_from_the_origin_distances_stay_exact():
     torch.testing.assert_close(NegativeLp(2)(far, far), NegativeLp(2)(q, q), rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("similarity", [Anisotropic(4), FullAnisotropic(4), Scaled(4), Anisotropic(1)])
+@pytest.mark.parametrize(
+    "similarity", [Anisotropic(4), FullAnisotropic(4), Scaled(4), Anisotropic(1), Bilinear(4)]
+)
 @pytest.mark.parametrize("width", [1, 3])
 def test_another_width_is_refused_by_name(similarity, width):
     if width == similarity.dim:

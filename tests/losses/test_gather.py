@@ -13,6 +13,7 @@ from aninfonce.losses import (
     AnInfoNCE,
     EnsembleAnInfoNCE,
     InfoNCE,
+    LinearDynamics,
     LpInfoNCE,
     NTXent,
     SigLIP,
@@ -53,6 +54,7 @@ def make_losses(gathered):
         "ensemble": EnsembleAnInfoNCE(D, 2, **options),
         "per anchor": AnInfoNCE(D, **options),
         "shared": AnInfoNCE(D, **options),
+        "dynamics": LinearDynamics(D, candidates="positives", **options),
         "alone": InfoNCE(candidates="none", **options),
     }
     generator = torch.Generator().manual_seed(1)

@@ -5,13 +5,25 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from aninfonce.losses import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent, SigLIP, SpectralContrastive, TriCL
+from aninfonce.losses import (
+    AnInfoNCE,
+    InfoNCE,
+    LinearDynamics,
+    LpInfoNCE,
+    NTXent,
+    SigLIP,
+    SpectralContrastive,
+    TriCL,
+)
 
 N, D = 3000, 4
 
 
 class Largest(TorchDispatchMode):
-    """Remembers the most elements that any tensor had."""
+    """Remembers the most numbers that the memory of any tensor had room for.
+
+    In float32, whatever the tensor calls them: memory that a thread keeps from call to call is made as bytes.
+    """
 
     elements = 0
 
@@ -19,7 +31,7 @@ class Largest(TorchDispatchMode):
         result = func(*args, **(kwargs or {}))
         for leaf in tree_leaves(result):
             if isinstance(leaf, torch.Tensor):
-                self.elements = max(self.elements, leaf.untyped_storage().nbytes() // leaf.element_size())
+                self.elements = max(self.elements, leaf.untyped_storage().nbytes() // 4)
         return result
 
 
@@ -34,6 +46,7 @@ class Largest(TorchDispatchMode):
         LpInfoNCE(1),
         LpInfoNCE(3),
         SigLIP(),
+        LinearDynamics(D),
         TriCL(D),
         SpectralContrastive(),
     ],

@@ -1,5 +1,4 @@
 from aninfonce.alignment.axes import FlatAxes as FlatAxes
-from aninfonce.alignment.axes import fix_signs as fix_signs
 from aninfonce.alignment.axes import flat_axes as flat_axes
 from aninfonce.alignment.axes import time_constant as time_constant
 from aninfonce.alignment.folding import FoldingCheck as FoldingCheck
@@ -10,5 +9,7 @@ from aninfonce.alignment.joint import JointAxes as JointAxes
 from aninfonce.alignment.joint import joint_diagonalisation as joint_diagonalisation
 from aninfonce.alignment.metric import FittedMetric as FittedMetric
 from aninfonce.alignment.metric import fit_metric as fit_metric
+from aninfonce.alignment.modes import LinearModes as LinearModes
+from aninfonce.alignment.modes import linear_modes as linear_modes
 from aninfonce.alignment.sphering import AffineMap as AffineMap
 from aninfonce.alignment.sphering import sphering_map as sphering_map

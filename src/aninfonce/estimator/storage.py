@@ -16,6 +16,7 @@ from torch import nn
 from aninfonce.encoders.embedding import WithLinear
 from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.floor import NonlinearGain
+from aninfonce.estimator.moving import pack_moving, unpack_moving
 from aninfonce.training.checkpoints import CheckpointError, Snapshot, read_snapshot, write_snapshot
 from aninfonce.training.packing import load_fitted
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 _CURVES = ("loss_curve_", "loss_steps_", "held_out_curve_", "held_out_steps_")
 _NUMBERS = ("concentrations_", "concentrations_interval_", "refit_agreement_", *_CURVES)
-_PLAIN = ("folded_", "n_iter_", "best_step_", "n_features_in_", "lags_", "space_")
+_PLAIN = ("folded_", "n_iter_", "best_step_", "n_features_in_", "lags_", "space_", "start_residual_")
 _BLOCKS = ("blocks_", "separated_")
 _CHOICES = ("n_components_curve_", "lag_curve_")
 
@@ -68,6 +69,7 @@ def save_estimator(estimator: ContrastiveICA, path: Path) -> Path:
             **{name: [block.tolist() for block in getattr(estimator, name)] for name in _BLOCKS},
             **{name: _packed(getattr(estimator, name)) for name in _CHOICES},
             "nonlinear_gain_": estimator.nonlinear_gain_,
+            "moving": pack_moving(estimator),
             **{name: getattr(estimator, name).tolist() for name in _NUMBERS},
             **{name: getattr(estimator, name) for name in _PLAIN},
         },
@@ -102,6 +104,7 @@ def load_estimator(
         setattr(estimator, name, [np.array(block, dtype=np.intp) for block in facts[name]])
     gain = facts["nonlinear_gain_"]
     estimator.nonlinear_gain_ = None if gain is None else NonlinearGain(*gain)
+    estimator.modes_, estimator.dynamics_gain_ = unpack_moving(facts.get("moving"))
     for name in _CHOICES:
         setattr(estimator, name, _unpacked(facts[name]))
     if facts["feature_names_in_"] is not None:
@@ -131,7 +134,7 @@ def _completed(facts: dict[str, Any], space: str) -> dict[str, Any]:
         "concentrations_interval_": [interval],
         "lags_": [] if facts["lag_"] is None else [facts["lag_"]],
         **{name: [] for name in _CURVES},
-        **dict.fromkeys((*_CHOICES, "nonlinear_gain_")),
+        **dict.fromkeys((*_CHOICES, "nonlinear_gain_", "start_residual_")),
         **facts,
     }
 

@@ -11,7 +11,15 @@ from torch import Generator, Tensor, nn
 from aninfonce.encoders import build_encoder, build_head
 from aninfonce.encoders._init import weights_from
 from aninfonce.encoders.embedding import Embedding
-from aninfonce.losses import AlternatingLoss, AnInfoNCE, EnsembleAnInfoNCE, InfoNCE, LpInfoNCE, NTXent
+from aninfonce.losses import (
+    AlternatingLoss,
+    AnInfoNCE,
+    EnsembleAnInfoNCE,
+    InfoNCE,
+    LinearDynamics,
+    LpInfoNCE,
+    NTXent,
+)
 from aninfonce.training.config import EncoderSettings, LossSettings, TrainingConfig
 
 # "auto" gets the sphere's head when it has chosen the sphere, and none before.
@@ -25,7 +33,7 @@ _HEADS = {
 }
 
 
-class Contrast(nn.Module):
+class EncoderWithLoss(nn.Module):
     """Encoder and loss as one module, so that one backward pass covers both on every process."""
 
     def __init__(self, encoder: Embedding, loss: nn.Module) -> None:
@@ -97,6 +105,8 @@ def build_loss(settings: LossSettings, dim: int, generator: Generator) -> nn.Mod
             return InfoNCE(**options)
         if settings.name == "lp":
             return LpInfoNCE(**options)
+        if settings.name == "linear-dynamics":
+            return LinearDynamics(dim, **options)
         if settings.name == "nt-xent":
             return NTXent(**{k: v for k, v in options.items() if k != "normalize"})
     raise ValueError("this run's loss is a module of your own: pass it as `loss`")

@@ -38,7 +38,7 @@ def write_report(
 
     """
     store = ResultStore(directory)
-    rows = store.rows(of_runs=True)
+    rows = store.rows()
     if not rows:
         raise ValueError(f"`directory` must hold results, found none in {store.path}")
     folder = Path(out) if out is not None else store.directory / "report"

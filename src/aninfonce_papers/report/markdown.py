@@ -38,7 +38,7 @@ def write_markdown(
 
     """
     store = ResultStore(directory)
-    rows = store.rows(of_runs=True)
+    rows = store.rows()
     if not rows:
         raise ValueError(f"`directory` must hold results, found none in {store.path}")
     parts = sections(rows)
@@ -106,7 +106,7 @@ def results_page(chapters: Sequence[Chapter], parts: Sequence[Section]) -> str:
             text.append(_table_line(cells))
         text += [line for remark in study.remarks for line in ("", remark)]
         for row in section.failures:
-            text += ["", f"Failed: {row['cell']}, seed {row['seed']}: `{row['error']}`"]
+            text += ["", f"Failed: {row.cell}, seed {row.seed}: `{row.error}`"]
     return "\n".join(text) + "\n"
 
 

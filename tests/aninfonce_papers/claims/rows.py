@@ -1,25 +1,25 @@
 """Made-up rows of one study, "s", and the evidence that they are."""
 
-from dataclasses import asdict
-
 from aninfonce_papers.claims import Evidence, Value
-from aninfonce_papers.engine import Published
+from aninfonce_papers.engine import Published, Row
 
 PAPER = {("unrun", "R²"): Published(0.5)}
 
 
-def row(cell, number, seed=0, published=None, **others):
-    return {
+def row(cell, number, seed=0, known=None, **others):
+    fields = {
         "study": "s",
         "cell": cell,
         "seed": seed,
         "preset": "laptop",
         "configuration": {},
         "metrics": {} if number is None else {"R²": number, "curve": [0.1], "note": "text"},
-        "published": {} if published is None else {"R²": asdict(published)},
+        "published": {} if known is None else {"R²": known},
+        "seconds": 1.0,
+        "versions": {},
         "error": None,
-        **others,
     }
+    return Row(**{**fields, **others})
 
 
 def seeds(cell, *numbers, published=None, **others):

@@ -49,7 +49,7 @@ REQUIRED = [
 
 @pytest.fixture(scope="module")
 def evidence():
-    rows = ResultStore(ROOT / "results").rows(of_runs=True)
+    rows = ResultStore(ROOT / "results").rows()
     return Evidence(rows, ROOT / "benchmarks" / "results")
 
 

@@ -1,7 +1,5 @@
 """Every study runs at its smallest size, and holds the published values."""
 
-import json
-
 import pytest
 
 from aninfonce_papers.engine import find_study, plan, study_names
@@ -59,12 +57,12 @@ def test_smoke(name, request, tmp_path, monkeypatch):
             pytest.skip("nothing can be drawn here: there is no EGL")
     rows = []
     for task in plan([find_study(name)], "smoke", only=CELLS.get(name, ())):
-        row = json.loads(json.dumps(execute(task)))
-        assert row["error"] is None
+        row = execute(task)
+        assert row.error is None
         # A level of R² that is not reached has no step at which it was, and real data need a file.
-        known = {metric for metric in row["published"] if not metric.startswith("steps to")}
+        known = {metric for metric in row.published if not metric.startswith("steps to")}
         known -= {"MCC [%], KITTI Masks"}
-        assert known <= set(row["metrics"])
+        assert known <= set(row.metrics)
         rows.append(row)
     figures = find_study(name).plot(rows)
     assert figures
@@ -74,22 +72,22 @@ def test_smoke(name, request, tmp_path, monkeypatch):
 def test_a_cell_is_a_function_of_its_seed():
     (task,) = plan([find_study("table1")], "smoke", only=["row 1:*"])
     first, second = execute(task), execute(task)
-    assert first["metrics"] == second["metrics"]
+    assert first.metrics == second.metrics
     (other,) = plan([find_study("table1")], "smoke", seeds=2, only=["row 1:*"])[1:]
-    assert execute(other)["metrics"] != first["metrics"]
+    assert execute(other).metrics != first.metrics
 
 
 def test_hard_negatives_have_their_optimum_at_the_difference():
     """400 anchors: the estimate scatters by about 1.7, so ±8 does not err by chance."""
-    (task,) = plan([find_study("fig10")], "smoke", only=["exact"], changes={"anchors": 400})
-    assert execute(task)["metrics"]["optimum"] == pytest.approx(50.0, abs=8.0)
+    (task,) = plan([find_study("fig10")], "smoke", only=["exact"], changes={"score.anchors": 400})
+    assert execute(task).metrics["optimum"] == pytest.approx(50.0, abs=8.0)
 
 
 def test_published_values():
     """The tables as printed, once more and in another form."""
 
     def printed(study, metric, start):
-        cells = [cell for cell in find_study(study).cells("paper") if cell.name.startswith(start)]
+        cells = [cell for cell in find_study(study).experiments("paper") if cell.name.startswith(start)]
         cells = [cell for cell in cells if not cell.name.endswith(", β")]
         return [(cell.published[metric].value, cell.published[metric].spread) for cell in cells]
 
@@ -110,13 +108,13 @@ def test_published_values():
     content = [value for value, _ in printed("fig2", "content", "InfoNCE Λ₂")]
     assert style == [1, 1, 1, 1, 0.79, 0.79]
     assert content == [1, 0.96, 0.94, 0.92, 0.89, 0.88]
-    fails = [cell.published["MCC [%]"].goal for cell in find_study("table2").cells("laptop")][:10]
+    fails = [cell.published["MCC [%]"].goal for cell in find_study("table2").experiments("laptop")][:10]
     assert fails == ["higher"] * 7 + ["equal"] * 3
 
 
 def test_published_values_of_the_appendix():
     def printed(study, metric, start=""):
-        cells = [cell for cell in find_study(study).cells("laptop") if cell.name.startswith(start)]
+        cells = [cell for cell in find_study(study).experiments("laptop") if cell.name.startswith(start)]
         return [cell.published[metric].value for cell in cells if metric in cell.published]
 
     assert printed("fig6-uniformity", "R²") == [1, 1, 1, 1, 1, 1, 1, 0.98, 0.6, 0.21]
@@ -134,7 +132,7 @@ def test_published_values_of_images():
     """Table 1: classes, grey, brightness, contrast, hue, saturation and their average."""
 
     def printed(study, method, layer):
-        (cell,) = [cell for cell in find_study(study).cells("paper") if cell.name == method]
+        (cell,) = [cell for cell in find_study(study).experiments("paper") if cell.name == method]
         names = ("classes", "grey", "brightness", "contrast", "hue", "saturation", "average")
         return [cell.published[f"{layer}: {name} [%]"].value for name in names]
 
@@ -152,7 +150,7 @@ def test_published_values_of_images():
 def test_cells_with_committed_results_keep_their_configuration():
     """Parts that were added later must not make earlier rows look like those of another run."""
     laptop = {
-        study: {cell.name: cell.configuration for cell in find_study(study).cells("laptop")}
+        study: {cell.name: cell.configuration for cell in find_study(study).experiments("laptop")}
         for study in ("fig8", "fig10", "exactness", "table2")
     }
     assert laptop["fig8"]["overlap Λ=25"] == {"process": "fig8/25", "pairs": 100_000}
