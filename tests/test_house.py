@@ -85,6 +85,7 @@ TESTED_ELSEWHERE = {
         "*/__init__": ("test_architecture", "a docstring, or names of the modules beside it"),
         "cli/*": ("cli/test_studies", "a command is tested as a command"),
         "engine/*": ("engine/test_runner", "parts of a sweep, by what it then does"),
+        "claims/*": ("claims/test_ledger", "lists of claims, judged from the committed rows"),
         "report/*": ("report/test_pages", "parts of a page, by what is on it"),
         "models/*": ("engine/test_studies", "networks of a study, run with it"),
         "worlds/scenes/*": ("worlds/scenes/test_renderer", "parts of a picture, by what is seen on it"),

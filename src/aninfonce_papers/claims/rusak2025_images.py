@@ -185,7 +185,7 @@ CLAIMS = (
             ),
             1.0,
         ),
-        caveat="The pictures cannot be fetched; `aninfonce run imagenet --set pairs.data=FOLDER` takes yours.",
+        caveat="The pictures cannot be fetched; `aninfonce run imagenet --set pairs.data=FOLDER`.",
     ),
     Claim(
         "Appendix G, table",
