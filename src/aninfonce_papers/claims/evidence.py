@@ -52,6 +52,15 @@ def across(study: str, cells: Iterable[str], *metrics: str) -> list[Value]:
     return [Value(study, cell, metric) for cell in cells for metric in metrics]
 
 
+def against(study: str, first: str, second: str, *metrics: str) -> list[tuple[Value, Value]]:
+    """Pair the same metrics of two cells.
+
+    >>> [(high.cell, low.cell) for high, low in against("fig2", "a", "b", "R²")]
+    [('a', 'b')]
+    """
+    return [(Value(study, first, metric), Value(study, second, metric)) for metric in metrics]
+
+
 @dataclass(frozen=True)
 class Measured:
     """What was found for a value.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aninfonce_papers.claims.claim import Claim
-from aninfonce_papers.claims.evidence import Value, across
+from aninfonce_papers.claims.evidence import Value, across, against
 from aninfonce_papers.claims.rules import (
     all_of,
     at_least,
@@ -49,11 +49,9 @@ CLAIMS = (
             at_least(across("nonuniform", ["κ=3, with β", "κ=6, with β"], "R²"), 0.99),
             order_holds(
                 *(
-                    (
-                        Value("nonuniform", f"κ={v}, with β", "R²"),
-                        Value("nonuniform", f"κ={v}, without β", "R²"),
-                    )
+                    pair
                     for v in (3, 6)
+                    for pair in against("nonuniform", f"κ={v}, with β", f"κ={v}, without β", "R²")
                 ),
                 by=0.01,
             ),
