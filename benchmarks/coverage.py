@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -123,7 +123,7 @@ def of_fit(world: str, rows: int, seed: int, refits: int) -> dict[str, Any]:
     """Intervals of a trained embedding, of the latents seen through a tanh of a rotation."""
     z, z_pos = WORLDS[world](rows, seed)
     turn = np.linalg.qr(np.random.default_rng(seed).standard_normal((z.shape[1], z.shape[1])))[0]
-    space = "flat" if world.endswith("flat") else "sphere"
+    space: Literal["flat", "sphere"] = "flat" if world.endswith("flat") else "sphere"
     model = ContrastiveICA(z.shape[1], space=space, refits=refits, random_state=seed, device="cpu")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ContrastiveICAWarning)

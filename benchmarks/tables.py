@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from aninfonce_papers.report.markdown import between_marks
+from aninfonce_papers.rusak2025 import fig2, fig4
 from benchmarks.recordings.tables import page as recordings_page
 
 ROOT = Path(__file__).parents[1]
@@ -30,20 +31,32 @@ Row = dict[str, Any]
 # In the order of the columns of both tables about the audit.
 VERDICTS = ("concern", "undetermined", "fine")
 
-# What the AnInfoNCE paper reached (its Figure 2A and logs): content and style R².
-PUBLISHED = {
-    "5-25": "1.00 / 1.00",
-    "5-50": "1.00 / 1.00",
-    "5-100": "1.00 / 1.00",
-    "5-150": "1.00 / .79",
-    "5-200": "1.00 / .79",
-    "linspace": "R² .997, corr. .988",
-    "sphere-5-25": "–",
-    "sphere-5-150": "1.00 / .79",
-    "infonce-5-25": ".96 / .01",
-    "d20-75": "R² .94",
-    "d40-75": "R² .86",
-}
+
+def _published() -> dict[str, str]:
+    """Give what the AnInfoNCE paper reached, from the studies: content and style R², or R² of all."""
+
+    def digits(value: float, count: int = 2) -> str:
+        return f"{value:.{count}f}".removeprefix("0")
+
+    def parts(loss: str, value: int) -> str:
+        place = fig2.VALUES.index(value)
+        return " / ".join(digits(fig2.PANEL_A[loss][part][place]) for part in ("content", "style"))
+
+    r2, correlation = (fig2.ALL_DIFFERENT[metric].value for metric in ("R²", "MCC"))
+    wide = fig4.PANELS[0]
+    largest = dict(zip(wide.values, wide.published[max(wide.published)], strict=True))
+    return {
+        **{f"5-{value}": parts("AnInfoNCE", value) for value in fig2.VALUES[1:]},
+        "linspace": f"R² {digits(r2, 3)}, corr. {digits(correlation, 3)}",
+        "sphere-5-25": "–",
+        "sphere-5-150": parts("AnInfoNCE", 150),
+        "infonce-5-25": parts("InfoNCE", 25),
+        "d20-75": f"R² {digits(largest[20])}",
+        "d40-75": f"R² {digits(largest[40])}",
+    }
+
+
+PUBLISHED = _published()
 
 
 def read(name: str) -> list[Row]:

@@ -3,7 +3,15 @@
 import pytest
 import torch
 
-from aninfonce.similarities import Anisotropic, Bilinear, Dot, FullAnisotropic, NegativeLp, Scaled, Similarity
+from aninfonce.similarities import (
+    Anisotropic,
+    Dot,
+    FullAnisotropic,
+    LinearStep,
+    NegativeLp,
+    Scaled,
+    Similarity,
+)
 from tests.losses import loop_reference as loops
 
 N, M, D = 5, 4, 3
@@ -15,15 +23,17 @@ def rows(n, seed, dtype=torch.float64):
 
 
 def skewed():
-    """Give a bilinear form that is not symmetric, and the same by loops."""
-    similarity, drawn = Bilinear(D).double(), rows(D + 1, 7)
+    """Give a similarity that is not symmetric, and the same by loops."""
+    similarity, drawn, scale = LinearStep(D).double(), rows(D + 1, 7), rows(D, 8)
     with torch.no_grad():
         similarity.operator.copy_(drawn[:D])
         similarity.offset.copy_(drawn[D])
-    matrix, offset = drawn[:D].tolist(), drawn[D].tolist()
+        similarity.root.copy_(scale)
+    matrix, offset, root = drawn[:D].tolist(), drawn[D].tolist(), scale.tolist()
 
     def by_loop(a, b):
-        return sum((loops.dot(a, [row[j] for row in matrix]) + offset[j]) * b[j] for j in range(D))
+        steps = [loops.dot(a, [row[j] for row in matrix]) + offset[j] - b[j] for j in range(D)]
+        return -0.5 * sum(loops.dot(steps, [row[j] for row in root]) ** 2 for j in range(D))
 
     return similarity, by_loop
 
@@ -38,7 +48,7 @@ CASES = {
     "full": (FullAnisotropic(D, LAMBDA), loops.anisotropic(LAMBDA.tolist())),
     "scaled": (Scaled(D, LAMBDA), loops.scaled(LAMBDA.tolist())),
     "scaled-exp": (Scaled(D, LAMBDA, "exp"), loops.scaled(LAMBDA.tolist())),
-    "bilinear": skewed(),
+    "step": skewed(),
 }
 
 
@@ -92,7 +102,7 @@ def test_far_from_the_origin_distances_stay_exact():
 
 
 @pytest.mark.parametrize(
-    "similarity", [Anisotropic(4), FullAnisotropic(4), Scaled(4), Anisotropic(1), Bilinear(4)]
+    "similarity", [Anisotropic(4), FullAnisotropic(4), Scaled(4), Anisotropic(1), LinearStep(4)]
 )
 @pytest.mark.parametrize("width", [1, 3])
 def test_another_width_is_refused_by_name(similarity, width):

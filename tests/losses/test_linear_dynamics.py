@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from aninfonce.losses import CandidatePotential, InfoNCE, LinearDynamics
+from aninfonce.losses import AnInfoNCE, CandidatePotential, LinearDynamics
 from tests.losses import loop_reference as loops
 
 N, D, K = 6, 3, 2
@@ -29,7 +29,8 @@ def by_loops(loss):
     operator, offset = loss.operator.tolist(), loss.similarity.offset.tolist()
 
     def similarity(a, b):
-        return sum((sum(a[i] * operator[i][j] for i in range(D)) + offset[j]) * b[j] for j in range(D))
+        steps = [sum(a[i] * operator[i][j] for i in range(D)) + offset[j] - b[j] for j in range(D)]
+        return -0.5 * sum(step**2 for step in steps)
 
     return similarity
 
@@ -63,10 +64,10 @@ def test_all_gradients(candidates):
     assert torch.autograd.gradcheck(lambda a, b, *_: loss(a, b), (*leaves, *parameters), fast_mode=False)
 
 
-def test_it_starts_as_the_inner_product_and_knows_the_way():
+def test_it_starts_as_the_distance_and_knows_the_way():
     z0, z1 = draw(N, D, seed=1), draw(N, D, seed=2)
     fresh = LinearDynamics(D).double()
-    torch.testing.assert_close(fresh(z0, z1), InfoNCE(normalize=False)(z0, z1))
+    torch.testing.assert_close(fresh(z0, z1), AnInfoNCE(D, normalize=False)(z0, z1))
     loss = moved()
     assert not torch.allclose(loss(z0, z1), loss(z1, z0))
 
@@ -83,21 +84,22 @@ class Beta(torch.nn.Module):
 
 
 def test_the_optimum_of_rows_that_turn_is_the_log_ratio():
-    """z⁺ = Az + noise, z of unit variance: M = Aᵀ(I − AAᵀ)⁻¹, and no other matrix is as good."""
+    """z⁺ = Az + noise, z of unit variance, h = z in units of the noise: M = Aᵀ, and no other is as good."""
     angle, size = 1.2, 0.8
     turn = torch.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]).double()
     z = draw(1000, 2, seed=1)
-    z_pos = z @ (size * turn).T + math.sqrt(1 - size**2) * draw(1000, 2, seed=2)
+    noise = math.sqrt(1 - size**2)
+    z_pos = z @ (size * turn).T + noise * draw(1000, 2, seed=2)
 
     def value(operator):
-        # log p(z⁺|z)/p(z⁺) is quadratic in z⁺ too; that part is β's.
-        beta = Beta(-0.5 * size**2 / (1 - size**2))
+        # What is left of log p(z⁺|z)/p(z⁺) = −½‖h⁺ − Ah‖² + ½‖z⁺‖² is β's.
+        beta = Beta(0.5 * (1 - size**2))
         loss = LinearDynamics(2, candidates="positives", potential=beta).double()
         with torch.no_grad():
             loss.operator.copy_(operator)
-        return loss(z, z_pos).item()
+        return loss(z / noise, z_pos / noise).item()
 
-    truth = size * turn.T / (1 - size**2)
+    truth = size * turn.T
     best = value(truth)
     for other in (truth.T, 0.5 * (truth + truth.T), 0.9 * truth, 1.1 * truth):
         assert value(other) > best

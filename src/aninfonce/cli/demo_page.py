@@ -94,7 +94,7 @@ def _draw_cloud(rows: Sequence[Sequence[float]], truth: Sequence[Sequence[float]
     reach = 1.1 * float(np.quantile(np.abs(true), _FAR))
     colours = [colorsys.hls_to_rgb(angle, _LIGHT, _FULL) for angle in angles]
     # As pixels: so many marks would make the page large.
-    axes.scatter(*points.T, c=colours, s=7, linewidths=0, rasterized=True)
+    axes.scatter(points[:, 0], points[:, 1], c=colours, s=7, linewidths=0, rasterized=True)
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), xticks=[], yticks=[], aspect="equal")
     axes.spines[:].set_visible(True)
     axes.spines[:].set_color(SOFT)

@@ -116,13 +116,16 @@ def run_recording(seed: int, *, quick: bool) -> RecordingRun:
     seconds = time.perf_counter() - start
     pca = PCA(len(PHI)).fit(x[:rows])
     ours = _match(z[rows:], ica.transform(x[rows:]))
+    times, intervals = ica.time_constants_, ica.time_constants_interval_
+    assert times is not None
+    assert intervals is not None
     return RecordingRun(
         rows=rows,
         test_rows=_TEST_ROWS,
         truth=z[rows : rows + _SHOWN].round(3).tolist(),
         times=(-1 / np.log(PHI)).tolist(),
-        found_times=ica.time_constants_[ours.columns].tolist(),
-        found_intervals=ica.time_constants_interval_[ours.columns].tolist(),
+        found_times=times[ours.columns].tolist(),
+        found_intervals=intervals[ours.columns].tolist(),
         pca=_match(z[rows:], pca.transform(x[rows:])),
         ours=ours,
         seconds=seconds,

@@ -209,7 +209,9 @@ def comparison_table(runs: list[DemoRun]) -> Table:
 def comparison_rows(runs: list[DemoRun]) -> list[tuple[str, ...]]:
     """Write the numbers of both results, under a row of headings; that of Λ̂ has the truth."""
     truth = " and ".join(f"{value:g}" for value in sorted(set(runs[0].truth)))
-    rows = [("", "R² content", "R² style", f"Λ̂ ({truth})", "loss", "optimum", "seconds")]
+    rows: list[tuple[str, ...]] = [
+        ("", "R² content", "R² style", f"Λ̂ ({truth})", "loss", "optimum", "seconds")
+    ]
     for run in runs:
         recovered = (f"{run.r2[part]:.4f}" for part in PARTS)
         losses = (f"{run.loss:.3f}", f"{run.optimum:.3f}")

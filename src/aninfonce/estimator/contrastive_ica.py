@@ -217,8 +217,6 @@ class ContrastiveICA(
         self.device = device
         self.verbose = verbose
 
-    # ------------------------------------------------------------------ learning
-
     def fit(
         self,
         X: Any,
@@ -327,12 +325,9 @@ class ContrastiveICA(
             found = describe(self.encoder_, self.loss_, kinds, trained, seed, flat=flat, sort=sort)
         self.concentrations_, self.concentrations_interval_, self.blocks_, self.separated_ = found
         if flat and self.space_evidence_ is not None:
-            self.space_evidence_ = look_for_box(
-                self.space_evidence_, sixth_moments(self.encoder_, kinds[0].x).tolist()
-            )
+            moments = sixth_moments(self.encoder_, kinds[0].x).tolist()
+            self.space_evidence_ = look_for_box(self.space_evidence_, moments)
             self.space_ = self.space_evidence_.space
-
-    # ------------------------------------------------------------------ using
 
     def transform(self, X: Any, batch_size: int = 8192, *, groups: Any = None) -> Any:
         """Embed rows, a batch at a time, so that X may be a memory map of any length.
@@ -383,7 +378,7 @@ class ContrastiveICA(
             augment: as in `fit`.
 
         Returns:
-            Bits a pair; of several lags their mean.
+            Bits per pair; for several lags their mean.
 
         """
         check_is_fitted(self)

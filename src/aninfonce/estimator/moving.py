@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor, nn
+from torch import Tensor
 
 from aninfonce._seeds import derive_seed
 from aninfonce._validation import check_count
@@ -21,7 +21,7 @@ from aninfonce.estimator.columns import embed_rows
 from aninfonce.estimator.describing import Description, blocks_of_kinds
 from aninfonce.estimator.pairs import Pairs
 from aninfonce.losses import LinearDynamics
-from aninfonce.similarities import Bilinear
+from aninfonce.similarities import LinearStep
 
 if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
@@ -160,13 +160,8 @@ def fold_modes(encoder: Embedding, loss: LinearDynamics, modes: LinearModes, x: 
     matrix, centre = (torch.from_numpy(part).to(weight.device) for part in (modes.matrix, modes.centre))
     compose_affine(last, matrix, centre)
     carry_potentials(loss, matrix, centre)
-    similarity: nn.Module = loss.similarity
-    assert isinstance(similarity, Bilinear)
-    back = torch.linalg.inv(matrix)
-    operator = similarity.operator.double()
-    # What is left over depends on the anchor alone, and so on no choice among its candidates.
-    similarity.offset.copy_((centre @ operator + similarity.offset.double()) @ back)
-    similarity.operator.copy_(back.T @ operator @ back)
+    assert isinstance(loss.similarity, LinearStep)
+    loss.similarity.change_columns(matrix, centre)
 
 
 def pack_moving(estimator: Moving) -> dict[str, Any] | None:

@@ -8,15 +8,16 @@ from torch import Tensor, nn
 
 from aninfonce.losses.modules import InfoNCE, InfoNCEOptions
 from aninfonce.losses.potential import CandidatePotential
-from aninfonce.similarities import Bilinear
+from aninfonce.similarities import LinearStep
 
 
 class LinearDynamics(InfoNCE):
-    """InfoNCE with the critic h(x)ᵀMh(x⁺) + β(x⁺) and a trainable matrix M.
+    """InfoNCE with the critic −½‖Mᵀh(x) − h(x⁺)‖² + β(x⁺) and a trainable matrix M.
 
     Rows of a recording whose latents follow z⁺ = Az + noise have log p(z⁺|z)/p(z⁺) = zᵀSz⁺ + a(z) + b(z⁺),
-    where S is symmetric only if nothing rotates. −½ΔᵀΛ̂Δ has a symmetric S; this has any. Embeddings are
-    not normalised by default. `aninfonce.alignment.linear_modes` reads off what moves, and how.
+    where S is symmetric only if nothing rotates. −½ΔᵀΛ̂Δ has a symmetric S; this has any: beside β, it says
+    what h(x)ᵀMh(x⁺) says, but leaves less for β to learn. Embeddings are not normalised by default.
+    `aninfonce.alignment.linear_modes` reads off what moves, and how.
 
     Example:
         >>> import torch
@@ -43,10 +44,10 @@ class LinearDynamics(InfoNCE):
             raise ValueError("`symmetric` must be False: the way back has another M, got True")
         settings.setdefault("normalize", False)
         head = CandidatePotential(dim) if potential is True else potential
-        super().__init__(Bilinear(dim), potential=None if isinstance(head, bool) else head, **settings)
+        super().__init__(LinearStep(dim), potential=None if isinstance(head, bool) else head, **settings)
 
     @property
     def operator(self) -> Tensor:
-        """M, (d, d)."""
-        assert isinstance(self.similarity, Bilinear)
+        """M, (d, d): h(x⁺) is expected near h(x) @ M."""
+        assert isinstance(self.similarity, LinearStep)
         return self.similarity.operator

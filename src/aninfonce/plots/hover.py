@@ -61,7 +61,9 @@ def inline(svg: bytes, texts: dict[str, list[str]], description: str) -> str:
         if "style" in element.attrib:
             element.set("style", for_both_schemes(element.attrib["style"]))
     # Never wider than the page around it; text without a colour of its own takes that of the drawing.
-    root.set("style", for_both_schemes("max-width: 100%; height: auto; fill: #000000"))
+    # A page may keep it from becoming too small to read by its own width.
+    own = f"--own-width: {root.get('width', '')}"
+    root.set("style", for_both_schemes(f"{own}; max-width: 100%; height: auto; fill: #000000"))
     root.set("role", "img")
     root.set("aria-label", description)
     for group in root.iter(f"{{{_SVG}}}g"):

@@ -6,17 +6,17 @@ this package as `similarity=`, or to a loss of pytorch-metric-learning as `dista
 
 from aninfonce.similarities.anisotropic import Anisotropic, Diagonalised, FullAnisotropic
 from aninfonce.similarities.base import Factors, Similarity
-from aninfonce.similarities.bilinear import Bilinear
 from aninfonce.similarities.dot import Dot, Scaled
+from aninfonce.similarities.linear_step import LinearStep
 from aninfonce.similarities.lp import NegativeLp
 
 __all__ = [
     "Anisotropic",
-    "Bilinear",
     "Diagonalised",
     "Dot",
     "Factors",
     "FullAnisotropic",
+    "LinearStep",
     "NegativeLp",
     "Scaled",
     "Similarity",

@@ -41,6 +41,7 @@ _HOMES = {
     "cifar10": "rusak2025",
     "timescales": "beyond",
     "broken-assumptions": "beyond",
+    "oscillators": "beyond",
 }
 # Need images that cannot be fetched: left out where all studies are run.
 _ON_OWN_DATA = {"imagenet": "rusak2025"}

@@ -167,7 +167,7 @@ def _draw_overlap(rows: Sequence[Row]) -> Figure:
         axes = figure.add_subplot(1, len(shown), place)
         for part in ("negatives", "positives"):
             axes.bar(middles, row.numbers(part), width, alpha=0.6, label=part)
-        axes.set(title=f"{name}: {row.number('overlap'):.1e}", xlabel="cosine similarity", ylabel="share")
+        axes.set(title=f"{name}: {row.number('overlap'):.2g}", xlabel="cosine similarity", ylabel="share")
         axes.legend()
     return figure
 

@@ -31,6 +31,12 @@ CELLS = {
     "causal3dident": ["DGP rotations, AnInfoNCE", "small crops, InfoNCE", "rotations, InfoNCE"],
     "marginals": ["κ=1"],
     "timescales": ["flat", "sphere, d + 1 columns", "AMUSE*"],
+    "oscillators": [
+        "rotating: linear dynamics",
+        "AR(2): flat",
+        "AR(2): dynamic mode*",
+        "nothing turns: SOBI",
+    ],
     "broken-assumptions": ["nothing broken", "noise, share 0.5", "4 of 4 share Λ, Laplace"],
 }
 # Fixtures of the folders with real images, for the modules that need them.

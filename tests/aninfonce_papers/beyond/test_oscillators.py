@@ -1,0 +1,75 @@
+"""Worlds in which something turns are what they say, and the study measures what it says."""
+
+import math
+
+import numpy as np
+import pytest
+
+from aninfonce.alignment import linear_modes
+from aninfonce_papers.beyond.oscillators import block_r2, frequency_errors, second_order
+from aninfonce_papers.beyond.turning import make_turning
+from aninfonce_papers.engine import find_study
+
+
+def test_rotating_sources_turn_as_asked():
+    world = make_turning("rotating", [0.3, 1.2], [0.95, 0.9], [0.6], 20_000, 0, candidates=10)
+    modes = linear_modes(world.z[:-1], world.z[1:])
+    np.testing.assert_allclose(modes.angle, [0, 1.2, 1.2, 0.3, 0.3], atol=0.02)
+    np.testing.assert_allclose(modes.modulus, [0.6, 0.9, 0.9, 0.95, 0.95], atol=0.03)
+    np.testing.assert_allclose(world.z.std(axis=0), 1.0, atol=0.1)
+    assert world.blocks == [[0, 1], [2, 3], [4]]
+
+
+def test_second_order_sources_turn_as_asked_over_their_lag():
+    world = make_turning("ar2", [0.4, 1.0], [0.9, 0.95], [], 20_000, 0, candidates=10)
+    assert world.lag == 2
+    modes = linear_modes(world.z[:-2], world.z[2:])
+    np.testing.assert_allclose(np.sort(modes.angle[::2]), [0.8, 2.0], atol=0.03)
+    # A row holds now and before: the second half of x is the first, one row earlier.
+    np.testing.assert_array_equal(world.x[1:, 2:], world.x[:-1, :2])
+    np.testing.assert_array_equal(world.z[1:, [1, 3]], world.z[:-1, [0, 2]])
+
+
+def test_pairs_of_sources_that_are_hardly_damped_share_more_than_a_batch_can_tell():
+    """½ log₂ of the determinants of the state's covariance, and of what is new after two rows."""
+
+    def bits(angle, size):
+        first, second = 2 * size * math.cos(angle), -(size**2)
+        new = (1 + second) * ((1 - second) ** 2 - first**2) / (1 - second)
+        return 0.5 * math.log2((1 - (first / (1 - second)) ** 2) / new**2)
+
+    shared = {}
+    for found in find_study("oscillators").experiments("laptop"):
+        if found.pairs.kind == "ar2" and found.score.batch_size:
+            values = map(bits, found.pairs.angles, found.pairs.sizes)
+            shared[found.name.partition(":")[0]] = sum(values), math.log2(found.score.batch_size)
+    (some, most), (more, most_too) = shared["AR(2)"], shared["AR(2), hardly damped"]
+    assert some < most == most_too < more
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"), [({"sizes": []}, "`sizes`"), ({"kind": "ar2"}, "`phi`"), ({"kind": "no"}, "`kind`")]
+)
+def test_bad_worlds_are_refused_by_name(changes, name):
+    given = {"kind": "rotating", "angles": [0.3], "sizes": [0.9], "phi": [0.5], "rows": 10, "seed": 0}
+    with pytest.raises(ValueError, match=name):
+        make_turning(**{**given, **changes}, candidates=10)
+
+
+def test_sobi_tells_apart_what_one_lag_does_not():
+    world = make_turning("rotating", [], [], [0.5, 0.9], 8000, 0, candidates=10)
+    x = world.z @ [[1.0, 0.4], [-0.3, 1.0]]
+    for lags in ((1,), (1, 2, 4)):
+        assert block_r2(world.z[4000:], second_order(x, 4000, lags), [[0], [1]]) > 0.98
+
+
+def test_blocks_that_are_mixed_score_less():
+    z = np.random.default_rng(0).normal(size=(2000, 4))
+    mixed = z @ np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
+    assert block_r2(z, z[:, [1, 0, 3, 2]], [[0, 1], [2, 3]]) == pytest.approx(1.0)
+    assert block_r2(z, mixed, [[0, 1], [2, 3]]) < 0.9
+
+
+def test_a_frequency_that_is_missed_counts_as_wholly_wrong():
+    assert frequency_errors([0.9], [0.1])["error of frequencies"] == 1.0
+    assert frequency_errors([0.104], [0.1])["frequencies found"] == 1.0
