@@ -115,6 +115,9 @@ def run_recording(seed: int, *, quick: bool) -> RecordingRun:
     ica = ContrastiveICA(n_components=len(PHI), random_state=seed, **settings).fit(x[:rows])
     seconds = time.perf_counter() - start
     pca = PCA(len(PHI)).fit(x[:rows])
+    times, intervals = ica.time_constants_, ica.time_constants_interval_
+    assert times is not None
+    assert intervals is not None
     ours = _match(z[rows:], ica.transform(x[rows:]))
     times, intervals = ica.time_constants_, ica.time_constants_interval_
     assert times is not None
