@@ -220,8 +220,10 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " the default; the default over the bare matrix products and exponentials that it cannot do"
         " without (row by row, which with ten columns is not the quickest way: there it can be beaten);"
         " highest memory above that before the first call, ours and that of the leanest peer (the 8 MB at"
-        " most that a thread keeps between calls show in its first call only). – was not run. `make bench-"
-        " losses` measures, `python -m benchmarks.figures` draws.",
+        " most that a thread keeps between calls show in its first call only). – was not run. Lines of one"
+        " thread and up to 1024 pairs are from another machine than the rest, and a later state of the"
+        " losses; both were busy with other work: compare within a line. `make bench-losses` measures,"
+        " `python -m benchmarks.figures` draws.",
         losses,
     ),
     "potential": (
