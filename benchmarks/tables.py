@@ -235,7 +235,9 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " Median over seeds and, in brackets, the worst seed; *folded* counts runs that the label-free check"
         " flags. One thread, beside other work on two cores: CPU seconds are what to compare. *× faster*"
         " is the papers' encoder on 20 001 bare steps of 2 × 1000 samples, measured in the same run, over"
-        " them. `python -m benchmarks.identify`.",
+        " them. `5-25` has the closing fits as they are now; the other rows are from before, when the sphere"
+        " was made round on 65 536 anchors, which alone moves Λ̂ by 2.5 % at d = 10."
+        " `python -m benchmarks.identify`.",
         identify,
     ),
     "sampler": (
@@ -254,8 +256,10 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " the default; the default over the bare matrix products and exponentials that it cannot do"
         " without (row by row, which with ten columns is not the quickest way: there it can be beaten);"
         " highest memory above that before the first call, ours and that of the leanest peer (the 8 MB at"
-        " most that a thread keeps between calls show in its first call only). – was not run. `make bench-"
-        " losses` measures, `python -m benchmarks.figures` draws.",
+        " most that a thread keeps between calls show in its first call only). – was not run. Lines of one"
+        " thread and up to 1024 pairs are from another machine than the rest, and a later state of the"
+        " losses; both were busy with other work: compare within a line. `make bench-losses` measures,"
+        " `python -m benchmarks.figures` draws.",
         losses,
     ),
     "potential": (

@@ -74,12 +74,14 @@ def test_of_several_starts_the_best_held_out_score_is_kept(recording, monkeypatc
 
     def remembered(run):
         fitted = fit(run)
-        seen.append((run.stopping.best_score, fitted.config.seed))
+        # The linear map that all start from is a run of its own.
+        if fitted.config.encoder.options.get("depth") != 0:
+            seen.append((run.stopping.best_score, fitted.config.seed))
         return fitted
 
     monkeypatch.setattr(fitting.Run, "fit", remembered)
-    # Without the linear map, which is a run of its own.
-    monkeypatch.setattr(contrastive_ica, "no_worse_than_linear", lambda run, *_, **__: (run, None))
+    # A network is kept, whether it is ahead of the linear map or not.
+    monkeypatch.setattr(contrastive_ica, "no_worse_than_linear", lambda run: (run, None))
     ica = quick(n_components=2, n_init=4).fit(recording)
     assert len(seen) == 4
     assert len({seed for _, seed in seen}) == 4

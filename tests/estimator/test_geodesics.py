@@ -70,12 +70,11 @@ def test_an_encoder_starts_from_the_sheet_and_from_the_scale_of_steps():
     assert torch.allclose(loss.concentration.detach() * steps, torch.ones(2), rtol=1e-3)
 
 
+@UNFINISHED
 def test_the_whole_way_finds_the_square():
     place, seen = walk()
     ica = ContrastiveICA(2, lag=4, start="geodesic", max_steps=150, random_state=0, device="cpu")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aninfonce.estimator.alerts.warn_about_thrown_away", lambda *_: None)
-        ica.fit(seen[:2400])
+    ica.fit(seen[:2400])
     assert linear_r2(place[2400:], ica.transform(seen[2400:])).mean > 0.85
     assert 0 < ica.start_residual_ < 0.1
 

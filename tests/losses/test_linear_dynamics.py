@@ -141,3 +141,18 @@ def test_param_groups_hold_every_parameter_once():
     assert {id(p) for group in groups for p in group["params"]} == {id(p) for p in loss.parameters()}
     assert len(groups[0]["params"]) == 2
     assert not list(LinearDynamics(D, potential=False).potentials)
+
+
+def test_it_starts_at_the_linear_prediction():
+    """Also of columns that do not vary; what turns by more than a right angle is in M at once."""
+    angle = 2.4
+    turn = torch.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]).double()
+    z0 = torch.cat([draw(500, 2, seed=1), torch.zeros(500, 1, dtype=torch.float64)], dim=1)
+    z1 = torch.cat([z0[:, :2] @ turn + 0.5, z0[:, 2:]], dim=1)
+    loss = LinearDynamics(D)
+    loss.start_at(z0, z1)
+    torch.testing.assert_close(loss.operator[:2, :2].double(), turn, rtol=0, atol=1e-6)
+    torch.testing.assert_close(loss.similarity.ahead(z0), z1, rtol=0, atol=1e-6)
+    assert loss.operator.requires_grad
+    with pytest.raises(ValueError, match="`z1`"):
+        loss.start_at(z0, z1[:, :2])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Unpack
 
+import torch
 from torch import Tensor, nn
 
+from aninfonce.losses._prepare import check_views
 from aninfonce.losses.modules import InfoNCE, InfoNCEOptions
 from aninfonce.losses.potential import CandidatePotential
 from aninfonce.similarities import LinearStep
@@ -45,6 +47,25 @@ class LinearDynamics(InfoNCE):
         settings.setdefault("normalize", False)
         head = CandidatePotential(dim) if potential is True else potential
         super().__init__(LinearStep(dim), potential=None if isinstance(head, bool) else head, **settings)
+
+    @torch.no_grad()
+    def start_at(self, z0: Tensor, z1: Tensor) -> None:
+        """Let M be the linear prediction of some positives from their anchors.
+
+        Beside M = I, an encoder takes what turns by more than a right angle for noise, and loses it.
+
+        Args:
+            z0: embeddings of anchors (N, d), by the encoder as it starts; N above d.
+            z1: of their positives (N, d).
+
+        """
+        assert isinstance(self.similarity, LinearStep)
+        check_views(z0, z1)
+        self.similarity.check_width(z0=z0)
+        inputs = torch.cat([z0, z0.new_ones(len(z0), 1)], dim=1).double()
+        found = torch.linalg.lstsq(inputs.cpu(), z1.double().cpu(), driver="gelsd").solution
+        self.similarity.operator.copy_(found[:-1])
+        self.similarity.offset.copy_(found[-1])
 
     @property
     def operator(self) -> Tensor:

@@ -16,8 +16,9 @@ from aninfonce._seeds import global_stream, stream
 from aninfonce.alignment.folding import FoldingCheck
 from aninfonce.alignment.map_to_sphere import prepare_for_sphere
 from aninfonce.alignment.space_choice import SpaceChoice
-from aninfonce.encoders.embedding import weight_type
+from aninfonce.encoders.embedding import embed_in_chunks, weight_type
 from aninfonce.encoders.whitening import Whitening
+from aninfonce.losses import LinearDynamics
 from aninfonce.optim.optimizers import build_optimizers
 from aninfonce.optim.schedules import batch_size_at, set_rates
 from aninfonce.processes import PairBatch
@@ -145,6 +146,10 @@ class Trainer:
             self.embedding.inputs = Whitening.scaling(x) if scales else Whitening.of(x)
         drawn = stream(config.seed, "weights", "loss")
         self.loss = loss if loss is not None else build_loss(self.config.loss, self.config.dim, drawn)
+        if loss is None and isinstance(self.loss, LinearDynamics):
+            with global_stream(config.seed, "global", "dynamics", device=self.fabric.device):
+                some = self.source.fresh(_WHITENING_INPUTS)
+            self.loss.start_at(*(embed_in_chunks(self.embedding, x) for x in (some.x, some.x_pos)))
         self.closing_generator = stream(config.seed, "folding check")
         self.last: nn.Linear | None = None
         self.appended_linear = False

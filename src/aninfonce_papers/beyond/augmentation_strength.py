@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aninfonce.augment import Augmentation, Blur, Compose, Crop, Flip
 from aninfonce_papers.engine import Experiment, Preset, Row, Study
+from aninfonce_papers.engine.drawing import marks, new_figure
 from aninfonce_papers.engine.published import ANINFONCE
 from aninfonce_papers.rusak2025.images import views, world
 
@@ -77,21 +78,14 @@ def augmentation(kind: str, strength: float) -> Augmentation:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw each score over the strength: a colour for each kind, lines for AnInfoNCE, dashes for InfoNCE."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 6.0), layout="constrained")
+    figure = new_figure(9.0, 6.0)
     panels = figure.subplots(2, 2).flat
     for axes, metric in zip(panels, METRICS, strict=True):
         for number, kind in enumerate(KINDS):
             for loss, line in (("AnInfoNCE", "o-"), ("InfoNCE", "s--")):
-                mine = [
-                    (strength, row.number(metric))
-                    for strength in STRENGTHS
-                    for row in rows
-                    if row.cell == _name(loss, kind, strength)
-                ]
-                places, values = zip(*mine, strict=True) if mine else ((), ())
-                axes.plot(places, values, line, color=f"C{number}", label=f"{loss}, {kind}", markersize=4)
+                places = {_name(loss, kind, strength): strength for strength in STRENGTHS}
+                style = {"marker": line[0], "linestyle": line[1:], "color": f"C{number}", "markersize": 4}
+                marks(axes, rows, places, metric, label=f"{loss}, {kind}", **style)
         axes.set(xlabel="strength (1: SimCLR's)", title=metric)
     figure.axes[0].legend(fontsize=6)
     return {"trade-off": figure}

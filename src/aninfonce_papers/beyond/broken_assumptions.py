@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aninfonce_papers.beyond.methods import SIZES, RecordingPairs, RecordingScore
 from aninfonce_papers.beyond.worlds import Break
 from aninfonce_papers.engine import Experiment, Preset, Row, Study
+from aninfonce_papers.engine.drawing import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,15 +64,13 @@ def families(preset: Preset) -> dict[str, list[Experiment]]:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² and mean correlation for each violation, from a little to much."""
-    from matplotlib.figure import Figure
-
     there = {row.cell for row in rows}
     grid = {
         family: names
         for family, found in families("laptop").items()
         if (names := [experiment.name for experiment in found if experiment.name in there])
     }
-    figure = Figure(figsize=(9.0, 1.2 + 0.6 * len(grid)), layout="constrained")
+    figure = new_figure(9.0, 1.2 + 0.6 * len(grid))
     for axes, metric in zip(figure.subplots(1, 2, sharey=True), ("R²", "mean correlation"), strict=True):
         for number, names in enumerate(grid.values()):
             for strength, name in enumerate(names):

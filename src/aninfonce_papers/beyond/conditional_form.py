@@ -16,6 +16,7 @@ from aninfonce.metrics import linear_r2
 from aninfonce.processes import ProcessSettings
 from aninfonce.similarities import Anisotropic, FullAnisotropic
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Study
+from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.on_process import SIZES, Outcome, ProcessScore, curves, on_process
 
 if TYPE_CHECKING:
@@ -97,9 +98,7 @@ def _metric(loss: InfoNCE, dim: int) -> Tensor:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² of style and content, and Λ̂ relative to one over the variance, for each form and loss."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 3.8), layout="constrained")
+    figure = new_figure(9.0, 3.8)
     panels = figure.subplots(1, 2)
     for number, method in enumerate(METHODS):
         forms = {f"{form}, {method}": place for place, form in enumerate(FORMS)}

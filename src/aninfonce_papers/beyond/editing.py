@@ -13,6 +13,7 @@ from aninfonce.alignment import fit_metric
 from aninfonce.extending import stream
 from aninfonce.processes import DataGeneratingProcess
 from aninfonce_papers.engine import Experiment, Metrics, Preset, Published, Row, Score, Study, Watch
+from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.published import ANINFONCE
 from aninfonce_papers.rusak2025.images import pictures, world
 
@@ -218,9 +219,7 @@ def _with_one(h: Tensor) -> Tensor:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw the scores of each method, and its edits."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 3.4), layout="constrained")
+    figure = new_figure(7.0, 3.4)
     axes = figure.add_subplot()
     metrics = [name for part in PARTS for name in _names(part)]
     for number, method in enumerate(METHODS):

@@ -15,6 +15,7 @@ from aninfonce.losses import AnInfoNCE
 from aninfonce.metrics import linear_r2
 from aninfonce.processes import process_settings
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Score, Study
+from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.on_process import (
     SIZES,
     Outcome,
@@ -131,10 +132,8 @@ def experiments(preset: Preset) -> list[Experiment]:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw how far each optimum lies from the truth, in per cent."""
-    from matplotlib.figure import Figure
-
     names = list(dict.fromkeys(row.cell for row in rows))
-    figure = Figure(figsize=(6.0, 0.5 + 0.35 * len(names)), layout="constrained")
+    figure = new_figure(6.0, 0.5 + 0.35 * len(names))
     axes = figure.add_subplot()
     for part, colour in (("Λ̂ style", "C0"), ("Λ̂ content", "C1")):
         errors = [(row.number(part) / row.published[part].value - 1.0, names.index(row.cell)) for row in rows]

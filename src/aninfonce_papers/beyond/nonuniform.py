@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aninfonce.metrics import linear_r2
 from aninfonce.processes import ProcessSettings
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Study
+from aninfonce_papers.engine.drawing import marks, new_figure
 from aninfonce_papers.engine.on_process import SIZES, Outcome, ProcessScore, curves, on_process
 from aninfonce_papers.engine.published import ANINFONCE
 
@@ -70,15 +71,11 @@ def _name(skew: float, potential: bool) -> str:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² and Λ̂ over the skew, without and with β."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 3.4), layout="constrained")
+    figure = new_figure(8.0, 3.4)
     for axes, metric, truth in zip(figure.subplots(1, 2), ("R²", "Λ̂"), (1.0, _TRUTH), strict=True):
         for potential, colour in ((False, "C1"), (True, "C0")):
-            skews = {_name(skew, potential): skew for skew in _SKEWS}
-            mine = [row for row in rows if row.cell in skews]
-            places, values = [skews[row.cell] for row in mine], [row.number(metric) for row in mine]
-            axes.plot(places, values, "o", color=colour, label=_WITH[potential])
+            places = {_name(skew, potential): skew for skew in _SKEWS}
+            marks(axes, rows, places, metric, color=colour, label=_WITH[potential])
         axes.axhline(truth, color="grey", linewidth=0.8)
         axes.set(xlabel="κ of the anchors", ylabel=metric)
         axes.legend()

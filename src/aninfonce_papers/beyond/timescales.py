@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aninfonce_papers.beyond.methods import METHODS, SIZES, Method, RecordingPairs, RecordingScore
 from aninfonce_papers.engine import Experiment, Preset, Row, Study
+from aninfonce_papers.engine.drawing import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,9 +42,7 @@ def experiments(preset: Preset) -> list[Experiment]:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² and mean correlation of each method, and Λ̂ over Λ."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 3.8), layout="constrained")
+    figure = new_figure(9.0, 3.8)
     left, right = figure.subplots(1, 2)
     found = {row.cell for row in rows}
     names = [cell.name for cell in experiments("laptop") if cell.name in found]

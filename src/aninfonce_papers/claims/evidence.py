@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, stdev
 
-from aninfonce_papers.engine import Published, Row, find_study, newest
+from aninfonce_papers.engine import Preset, Published, Row, find_study, newest
 from aninfonce_papers.engine.row import configuration_key
 
 Printed = Mapping[tuple[str, str], Published]
@@ -24,7 +24,7 @@ _NAMED_BY = {
 }
 BENCHMARKS = "benchmarks/"
 # A claim is about the largest run that there is; smoke runs only show that a study runs.
-_PRESETS = ("paper", "laptop")
+_PRESETS: tuple[Preset, ...] = ("paper", "laptop")
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,15 @@ def across(study: str, cells: Iterable[str], *metrics: str) -> list[Value]:
     [('a', 'R²'), ('b', 'R²')]
     """
     return [Value(study, cell, metric) for cell in cells for metric in metrics]
+
+
+def against(study: str, first: str, second: str, *metrics: str) -> list[tuple[Value, Value]]:
+    """Pair the same metrics of two cells.
+
+    >>> [(high.cell, low.cell) for high, low in against("fig2", "a", "b", "R²")]
+    [('a', 'b')]
+    """
+    return [(Value(study, first, metric), Value(study, second, metric)) for metric in metrics]
 
 
 @dataclass(frozen=True)
@@ -99,11 +108,10 @@ class Evidence:
     """All measured values, and the printed ones of what was not run.
 
     Example:
-        >>> row = {"study": "s", "cell": "a", "seed": 0, "preset": "laptop", "configuration": {},
-        ...        "metrics": {"R²": 0.5}, "published": {}, "error": None}
-        >>> evidence = Evidence([row], printed=lambda study: {})
-        >>> evidence.find(Value("s", "a", "R²")).mean, evidence.find(Value("s", "b", "R²")).ran
-        (0.5, False)
+        >>> evidence = Evidence([], printed=lambda study: {("a", "R²"): Published(0.5)})
+        >>> found = evidence.find(Value("s", "a", "R²"))
+        >>> found.ran, found.published.value
+        (False, 0.5)
 
     Args:
         rows: of studies, as a store gives them.
@@ -145,9 +153,9 @@ def noise(spread: float, seeds: int, published: Published) -> float:
 def printed_values(study: str) -> Printed:
     """Read the published values that a study carries."""
     return {
-        (found.name, metric): known
-        for found in find_study(study).experiments("laptop")
-        for metric, known in found.published.items()
+        (experiment.name, metric): known
+        for experiment in find_study(study).experiments("laptop")
+        for metric, known in experiment.published.items()
     }
 
 
@@ -169,16 +177,17 @@ def _study_cells(rows: Iterable[Row]) -> dict[tuple[str, str], _Cell]:
 def _chosen(rows: Sequence[Row]) -> _Cell:
     """Take the rows of one configuration.
 
-    Those at the largest preset, with published values rather than without (on other data there are none),
-    and of these the newest.
+    Those at the largest preset, with published values that count rather than without (on other data they are
+    only shown), and of these the newest.
     """
-    last = max(
-        enumerate(rows),
-        key=lambda item: (-_PRESETS.index(item[1].preset), bool(item[1].published), item[0]),
-    )[1]
+    last = max(enumerate(rows), key=lambda item: (_rank(item[1]), item[0]))[1]
     key = configuration_key(last.configuration)
-    mine = [row for row in rows if configuration_key(row.configuration) == key]
-    return _Cell(last.preset, _by_metric([row.metrics for row in mine]), last.published)
+    mine = [row.metrics for row in rows if configuration_key(row.configuration) == key]
+    return _Cell(last.preset, _by_metric(mine), last.published)
+
+
+def _rank(row: Row) -> tuple[int, bool]:
+    return -_PRESETS.index(row.preset), any(known.goal != "shown" for known in row.published.values())
 
 
 def _benchmark_cells(folder: Path) -> dict[tuple[str, str], _Cell]:

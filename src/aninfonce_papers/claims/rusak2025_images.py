@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aninfonce_papers.claims.claim import Claim
-from aninfonce_papers.claims.evidence import Value, across
+from aninfonce_papers.claims.evidence import Value, across, against
 from aninfonce_papers.claims.rules import (
     at_least_published,
     fails_as_published,
@@ -70,12 +70,12 @@ CLAIMS = (
         "Figure 6 B",
         "In the latents of a VAE views of one image are not normal.",
         order_holds(
-            *(
-                (
-                    Value("fig6-images", "views of single images", m),
-                    Value("fig6-images", "normal steps, decoded", m),
-                )
-                for m in ("share not normal", "share with two modes")
+            *against(
+                "fig6-images",
+                "views of single images",
+                "normal steps, decoded",
+                "share not normal",
+                "share with two modes",
             ),
             by=0.01,
         ),
@@ -85,12 +85,12 @@ CLAIMS = (
         "Figure 7",
         "For some images and latents the views even have two modes.",
         order_holds(
-            *(
-                (
-                    Value("fig6-images", "views of single images", m),
-                    Value("fig6-images", "normal steps, decoded", m),
-                )
-                for m in ("images with a bimodal latent", "latents that are bimodal somewhere")
+            *against(
+                "fig6-images",
+                "views of single images",
+                "normal steps, decoded",
+                "images with a bimodal latent",
+                "latents that are bimodal somewhere",
             ),
             by=0.1,
         ),
@@ -134,10 +134,7 @@ CLAIMS = (
         "Table 1, CIFAR-10",
         "AnInfoNCE keeps more of the augmentations than InfoNCE, on both layers.",
         order_holds(
-            *(
-                (Value("cifar10", "AnInfoNCE", m), Value("cifar10", "InfoNCE", m))
-                for m in ("backbone: average [%]", "projector: average [%]")
-            )
+            *against("cifar10", "AnInfoNCE", "InfoNCE", "backbone: average [%]", "projector: average [%]")
         ),
         caveat=_FEW_EPOCHS,
         leading=True,
@@ -146,10 +143,7 @@ CLAIMS = (
         "Table 1, CIFAR-10",
         "It pays for them in classes.",
         order_holds(
-            *(
-                (Value("cifar10", "InfoNCE", m), Value("cifar10", "AnInfoNCE", m))
-                for m in ("backbone: classes [%]", "projector: classes [%]")
-            )
+            *against("cifar10", "InfoNCE", "AnInfoNCE", "backbone: classes [%]", "projector: classes [%]")
         ),
         reason="After so few epochs AnInfoNCE is ahead in classes as well.",
         caveat=_FEW_EPOCHS,
@@ -185,7 +179,7 @@ CLAIMS = (
             ),
             1.0,
         ),
-        caveat="The pictures cannot be fetched; `aninfonce run imagenet --set data=FOLDER` runs it on yours.",
+        caveat="The pictures cannot be fetched; `aninfonce run imagenet --set pairs.data=FOLDER`.",
     ),
     Claim(
         "Appendix G, table",
@@ -207,9 +201,13 @@ CLAIMS = (
         "Appendix G, table",
         "AnInfoNCE keeps more of latents, crop and blur, and pays in classes.",
         order_holds(
-            *(
-                (Value("mnist-augmentations", "AnInfoNCE", m), Value("mnist-augmentations", "InfoNCE", m))
-                for m in ("R² of the VAE's latents", "crop readout", "blur readout")
+            *against(
+                "mnist-augmentations",
+                "AnInfoNCE",
+                "InfoNCE",
+                "R² of the VAE's latents",
+                "crop readout",
+                "blur readout",
             ),
             (
                 Value("mnist-augmentations", "InfoNCE", "class accuracy"),
@@ -240,11 +238,9 @@ CLAIMS = (
         "AnInfoNCE keeps more of the latents than InfoNCE, with augmented and with true views.",
         order_holds(
             *(
-                (
-                    Value("causal3dident", f"{kind}, AnInfoNCE", "nonlinear R²"),
-                    Value("causal3dident", f"{kind}, InfoNCE", "nonlinear R²"),
-                )
+                pair
                 for kind in ("small crops and colour", "DGP positions and hues")
+                for pair in against("causal3dident", f"{kind}, AnInfoNCE", f"{kind}, InfoNCE", "nonlinear R²")
             )
         ),
         caveat=_DRAWN,
@@ -275,10 +271,7 @@ CLAIMS = (
         "For each single kind of views AnInfoNCE keeps more of the latents than InfoNCE.",
         order_holds(
             *(
-                (
-                    Value("causal3dident", f"{kind}, AnInfoNCE", "nonlinear R²"),
-                    Value("causal3dident", f"{kind}, InfoNCE", "nonlinear R²"),
-                )
+                pair
                 for kind in (
                     "small crops",
                     "large crops",
@@ -288,6 +281,7 @@ CLAIMS = (
                     "colour jitter",
                     "DGP hues",
                 )
+                for pair in against("causal3dident", f"{kind}, AnInfoNCE", f"{kind}, InfoNCE", "nonlinear R²")
             )
         ),
         reason="Behind for true rotations, which no run sees here, and for colour jitter and true hues.",

@@ -134,7 +134,7 @@ CLAIMS = (
             ),
             1.0,
         ),
-        caveat="The file is not at hand; `aninfonce run table3 --set data=kitti_peds_v2.pickle` reads it.",
+        caveat="The file is not at hand; `aninfonce run table3 --set pairs.data=kitti_peds_v2.pickle`.",
     ),
     Claim(
         "cl-ica, Table 3",

@@ -127,12 +127,20 @@ class Experiment(Settings):
     @property
     def configuration(self) -> dict[str, JsonValue]:
         """Everything that decides the outcome, but the seed, with defaults written out: they may change."""
+        return self._parts(exclude_defaults=False)
+
+    @property
+    def identity(self) -> dict[str, JsonValue]:
+        """What of the configuration is not at its default: the same when a part gets a new setting."""
+        return self._parts(exclude_defaults=True)
+
+    def _parts(self, *, exclude_defaults: bool) -> dict[str, JsonValue]:
         found: dict[str, JsonValue] = {}
         for name in _PARTS:
             part = getattr(self, name)
             if part is not None:
                 kind = {"kind": type(part).__name__} if isinstance(part, Part) else {}
-                found[name] = {**kind, **part.model_dump(mode="json")}
+                found[name] = {**kind, **part.model_dump(mode="json", exclude_defaults=exclude_defaults)}
         return found
 
     @property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aninfonce.metrics import linear_r2
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row
+from aninfonce_papers.engine.drawing import marks, new_figure
 from aninfonce_papers.engine.on_process import SIZES, Outcome, ProcessScore, curves, on_process
 
 if TYPE_CHECKING:
@@ -77,20 +78,14 @@ def panel_experiments(panel: Panel, preset: Preset, paper_steps: int) -> list[Ex
 
 def draw(panels: Sequence[Panel], rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² over the columns, a line for each batch size, dotted where published."""
-    from matplotlib.figure import Figure
-
     there = {row.cell for row in rows}
     shown = [panel for panel in panels if any(name in there for name, *_ in panel.cells())]
-    figure = Figure(figsize=(4.6 * len(shown), 3.6), layout="constrained")
+    figure = new_figure(4.6 * len(shown), 3.6)
     for axes, panel in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
         for number, (size, known) in enumerate(panel.published.items()):
-            columns = {name: value for name, batch, value, _ in panel.cells() if batch == size}
-            mine = [row for row in rows if row.cell in columns]
-            if mine:
-                places = [columns[row.cell] for row in mine]
-                values = [row.number("R²") for row in mine]
-                axes.plot(places, values, "o", color=f"C{number}", label=f"batch {size}")
-                axes.plot(panel.values, known, ":", color=f"C{number}", linewidth=1)
+            places = {name: float(value) for name, batch, value, _ in panel.cells() if batch == size}
+            marks(axes, rows, places, "R²", color=f"C{number}", label=f"batch {size}")
+            axes.plot(panel.values, known, ":", color=f"C{number}", linewidth=1)
         axes.plot([], [], ":", color="grey", label="published")
         axes.set(xlabel=panel.name, ylabel="R²", ylim=(0.0, 1.05))
         axes.legend(fontsize=8)

@@ -14,6 +14,7 @@ from aninfonce.extending import ImageRows
 from aninfonce.metrics import kernel_ridge_r2, linear_probe_accuracy, linear_r2
 from aninfonce.sources import PairSource
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Score, Study
+from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.on_process import curves, rounded
 from aninfonce_papers.engine.published import ANINFONCE
 from aninfonce_papers.worlds.scenes import scene_process
@@ -118,8 +119,6 @@ def _name(views: str, loss: str) -> str:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw the three scores of each kind of views, ours as dots and the published as crosses."""
-    from matplotlib.figure import Figure
-
     there = {row.cell for row in rows}
     names = [views for views in VIEWS if any(_name(views, loss) in there for loss in _LOSSES)]
     places = {
@@ -127,7 +126,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
         for place, views in enumerate(names)
         for number, loss in enumerate(_LOSSES)
     }
-    figure = Figure(figsize=(9.0, 1.2 + 0.35 * len(names)), layout="constrained")
+    figure = new_figure(9.0, 1.2 + 0.35 * len(names))
     for place, metric in enumerate(METRICS, start=1):
         axes = figure.add_subplot(1, len(METRICS), place)
         for row in rows:

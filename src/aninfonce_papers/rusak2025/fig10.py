@@ -19,6 +19,7 @@ from aninfonce.similarities import Anisotropic
 from aninfonce.spaces import Sphere
 from aninfonce.training import fit
 from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Published, Row, Score, Study
+from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.on_process import (
     WIDE_SIZES,
     ProcessPairs,
@@ -202,9 +203,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
 
 
 def _draw_curve(rows: Sequence[Row]) -> Figure:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.0, 3.6), layout="constrained")
+    figure = new_figure(5.0, 3.6)
     axes = figure.add_subplot()
     colours = dict(zip(_SAMPLERS, ("C0", "C2"), strict=True))
     for row in rows:
@@ -221,9 +220,7 @@ def _draw_curve(rows: Sequence[Row]) -> Figure:
 
 def _draw_tuning(rows: Sequence[Row]) -> Figure:
     """Draw R² while both kinds of further training run."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.0, 3.6), layout="constrained")
+    figure = new_figure(5.0, 3.6)
     axes = figure.add_subplot()
     for number, name in enumerate(_TUNED):
         for row in rows:

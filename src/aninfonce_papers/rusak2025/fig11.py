@@ -17,6 +17,7 @@ from aninfonce.metrics import linear_r2
 from aninfonce.processes import DataGeneratingProcess, EnsembleProcess, ensemble_process
 from aninfonce.training import Fitted
 from aninfonce_papers.engine import Encoder, Experiment, Loss, Metrics, Preset, Published, Row, Study
+from aninfonce_papers.engine.drawing import new_figure, traces
 from aninfonce_papers.engine.on_process import (
     WIDE_SIZES,
     Outcome,
@@ -180,14 +181,11 @@ def joint_concentration(fitted: Fitted, x: Tensor) -> tuple[Tensor, Tensor]:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² over the steps (A) and the two Λ̂ of each column of the ensemble against each other (B)."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 3.4), layout="constrained")
+    figure = new_figure(8.0, 3.4)
     left, right = figure.subplots(1, 2)
     for number, (method, r2) in enumerate({**PUBLISHED, "one Λ̂ for both": None}.items()):
         mine = [row for row in rows if row.cell == method]
-        for row in mine:
-            left.plot(*row.curve("r2"), color=f"C{number}", linewidth=1)
+        traces(left, mine, method, color=f"C{number}")
         if mine:
             left.plot([], [], color=f"C{number}", label=method)
             if r2 is not None:

@@ -10,6 +10,7 @@ from torch import nn
 from aninfonce.losses import TriCL
 from aninfonce.metrics import linear_r2
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Study
+from aninfonce_papers.engine.drawing import new_figure, traces
 from aninfonce_papers.engine.on_process import WIDE_SIZES, Outcome, ProcessScore, curves, on_process
 from aninfonce_papers.engine.published import ANINFONCE
 
@@ -80,14 +81,10 @@ def _name(loss: str, value: str) -> str:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² over the steps, a panel for each Λ, dotted where published curves end."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 3.4), layout="constrained")
+    figure = new_figure(8.0, 3.4)
     for axes, (value, losses) in zip(figure.subplots(1, 2), PUBLISHED.items(), strict=True):
         for number, (loss, known) in enumerate(losses.items()):
-            for row in rows:
-                if row.cell == _name(loss, value):
-                    axes.plot(*row.curve("r2"), color=f"C{number}", linewidth=1)
+            traces(axes, rows, _name(loss, value), color=f"C{number}")
             axes.plot([], [], color=f"C{number}", label=loss)
             axes.axhline(known["end R²"], color=f"C{number}", linestyle=":", linewidth=1)
         axes.set(xlabel="step", ylabel="R²", title=f"Λ = {value.replace('-', ' and ')}", ylim=(0.0, 1.05))

@@ -13,6 +13,7 @@ from aninfonce.extending import INFONCE_RATES, stream
 from aninfonce.metrics import linear_r2, mean_correlation_coefficient
 from aninfonce.processes import optimal_loss, process
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Score, Study
+from aninfonce_papers.engine.drawing import marks, new_figure, traces
 from aninfonce_papers.engine.on_process import (
     SIZES,
     Outcome,
@@ -136,16 +137,14 @@ def experiments(preset: Preset) -> list[Experiment]:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² over Λ₂ (panel A) and, where it was run, over the steps at Λ₂ = 25 (panel B) with Λ̂ (D)."""
-    from matplotlib.figure import Figure
-
     figures = {}
     grid = [row for row in rows if "Λ₂=" in row.cell]
     if grid:
-        figures["A"] = Figure(figsize=(5.5, 3.6), layout="constrained")
+        figures["A"] = new_figure(5.5, 3.6)
         _draw_panel_a(figures["A"], grid)
     traced = [row for row in grid if row.cell.endswith("Λ₂=25") and row.seed == 0]
     if traced:
-        figures["B-D"] = Figure(figsize=(8.0, 3.4), layout="constrained")
+        figures["B-D"] = new_figure(8.0, 3.4)
         _draw_curves(figures["B-D"], traced)
     return figures
 
@@ -168,15 +167,9 @@ def _draw_panel_a(figure: Figure, rows: Sequence[Row]) -> None:
     axes = figure.add_subplot()
     for loss, colour in (("AnInfoNCE", "C0"), ("InfoNCE", "C1")):
         for part, mark in (("content", "o"), ("style", "s")):
-            ours = [
-                (value, row.number(part))
-                for value in VALUES
-                for row in rows
-                if row.cell == f"{loss} Λ₂={value}"
-            ]
             axes.plot(VALUES, PANEL_A[loss][part], ":", color=colour, linewidth=1)
-            axes.plot(*zip(*sorted(ours), strict=True) if ours else ((), ()), mark, color=colour)
-            axes.plot([], [], mark, color=colour, label=f"{loss}, {part}")
+            places = {f"{loss} Λ₂={value}": float(value) for value in VALUES}
+            marks(axes, rows, places, part, marker=mark, color=colour, label=f"{loss}, {part}")
     axes.plot([], [], ":", color="grey", label="published")
     axes.set(xlabel="Λ₂ (Λ₁ = 5)", ylabel="R²", ylim=(-0.05, 1.05))
     axes.legend(fontsize=8)
@@ -185,13 +178,10 @@ def _draw_panel_a(figure: Figure, rows: Sequence[Row]) -> None:
 def _draw_curves(figure: Figure, rows: Sequence[Row]) -> None:
     left, right = figure.subplots(1, 2)
     for loss, colour in (("AnInfoNCE", "C0"), ("InfoNCE", "C1")):
-        for row in rows:
-            if row.cell != f"{loss} Λ₂=25":
-                continue
-            for part, line in (("content", "-"), ("style", "--")):
-                left.plot(*row.curve(f"r2_{part}"), line, color=colour, label=f"{loss}, {part}")
-            if loss == "AnInfoNCE":
-                right.plot(*row.curve("concentration"), color=colour, linewidth=1)
+        for part, line in (("content", "-"), ("style", "--")):
+            style = {"linestyle": line, "color": colour, "label": f"{loss}, {part}"}
+            traces(left, rows, f"{loss} Λ₂=25", f"r2_{part}", **style)
+    traces(right, rows, "AnInfoNCE Λ₂=25", "concentration", color="C0")
     for truth in (5.0, 25.0):
         right.axhline(truth, color="black", linestyle="--", linewidth=0.8)
     left.set(xlabel="step", ylabel="R²", title="B", ylim=(-0.05, 1.05))

@@ -11,6 +11,7 @@ from torch import Tensor
 from aninfonce.distributions import FisherBingham
 from aninfonce.extending import stream
 from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Row, Score, Study
+from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.published import ANINFONCE
 
 if TYPE_CHECKING:
@@ -77,10 +78,8 @@ def experiments(preset: Preset) -> list[Experiment]:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw samples around both anchors, for each concentration."""
-    from matplotlib.figure import Figure
-
     shown = {row.cell: row for row in rows}
-    figure = Figure(figsize=(4.2 * len(shown), 4.2), layout="constrained")
+    figure = new_figure(4.2 * len(shown), 4.2)
     for place, (name, row) in enumerate(shown.items(), start=1):
         axes = figure.add_subplot(1, len(shown), place, projection="3d")
         laws = TwoAnchors(concentration=_CONCENTRATIONS[name]).laws(400)

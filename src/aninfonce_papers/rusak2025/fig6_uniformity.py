@@ -13,6 +13,7 @@ from aninfonce.extending import Isotropic, derive_seed, stream
 from aninfonce.metrics import linear_r2
 from aninfonce.processes import process_settings
 from aninfonce_papers.engine import Experiment, Metrics, Preset, Published, Row, Study
+from aninfonce_papers.engine.drawing import marks, new_figure
 from aninfonce_papers.engine.on_process import (
     SIZES,
     Outcome,
@@ -106,16 +107,13 @@ def _kappa(number: int) -> float:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw both scores over κ, dotted where published."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.0, 3.6), layout="constrained")
+    figure = new_figure(5.0, 3.6)
     axes = figure.add_subplot()
     kappas = [_kappa(number) for number in range(1, len(R2) + 1)]
     places = {_name(number): kappa for number, kappa in enumerate(kappas, start=1)}
     for metric, known, colour in (("R²", R2, "C0"), ("domain accuracy", ACCURACY, "C1")):
         axes.semilogx(kappas, known, ":", color=colour, linewidth=1)
-        ours = [row.number(metric) for row in rows]
-        axes.semilogx([places[row.cell] for row in rows], ours, "o", color=colour, label=metric)
+        marks(axes, rows, places, metric, color=colour, label=metric)
     axes.plot([], [], ":", color="grey", label="published")
     axes.set(xlabel="κ of the anchors", ylim=(-0.05, 1.05))
     axes.legend()

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from aninfonce.extending import stream
 from aninfonce.processes import process
 from aninfonce_papers.engine import Experiment, Metrics, Preset, Published, Row, Score, Study
+from aninfonce_papers.engine.drawing import new_figure, traces
 from aninfonce_papers.engine.on_process import (
     WIDE_SIZES,
     Outcome,
@@ -157,10 +158,8 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
 
 
 def _draw_overlap(rows: Sequence[Row]) -> Figure:
-    from matplotlib.figure import Figure
-
     shown = {row.cell: row for row in rows}
-    figure = Figure(figsize=(4.2 * len(shown), 3.2), layout="constrained")
+    figure = new_figure(4.2 * len(shown), 3.2)
     width = 2.0 / _BINS
     middles = [-1.0 + width * (i + 0.5) for i in range(_BINS)]
     for place, (name, row) in enumerate(shown.items(), start=1):
@@ -174,14 +173,10 @@ def _draw_overlap(rows: Sequence[Row]) -> Figure:
 
 def _draw_dynamics(rows: Sequence[Row]) -> Figure:
     """Draw R² over the steps, a panel for each Λ, and the published steps as crosses."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 3.4), layout="constrained")
+    figure = new_figure(8.0, 3.4)
     for axes, (value, batches) in zip(figure.subplots(1, 2), PUBLISHED.items(), strict=True):
         for number, (batch_size, known) in enumerate(batches.items()):
-            for row in rows:
-                if row.cell == _name(value, batch_size):
-                    axes.plot(*row.curve("r2"), color=f"C{number}", linewidth=1)
+            traces(axes, rows, _name(value, batch_size), color=f"C{number}")
             steps = [1_000.0 * thousands for thousands in known]
             axes.plot(steps, LEVELS[: len(steps)], "x", color=f"C{number}", label=f"batch {batch_size}")
         axes.set(xscale="log", xlabel="step", ylabel="R²", title=f"Λ = {value} (crosses: published)")

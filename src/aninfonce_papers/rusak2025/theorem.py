@@ -9,6 +9,7 @@ import numpy as np
 
 from aninfonce.metrics import block_orthogonality, concentration_error, linear_r2
 from aninfonce_papers.engine import Experiment, Metrics, Preset, Published, Row, Study
+from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.on_process import SIZES, Outcome, ProcessScore, on_process
 from aninfonce_papers.engine.published import ANINFONCE
 
@@ -48,12 +49,10 @@ def experiments(preset: Preset) -> list[Experiment]:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw the map from latents to embedding, first seed of each cell, in the order of Λ."""
-    from matplotlib.figure import Figure
-
     first: dict[str, Row] = {}
     for row in rows:
         first.setdefault(row.cell, row)
-    figure = Figure(figsize=(3.2 * len(first), 3.2), layout="constrained")
+    figure = new_figure(3.2 * len(first), 3.2)
     for place, (name, row) in enumerate(first.items(), start=1):
         axes = figure.add_subplot(1, len(first), place)
         axes.imshow(np.array(row.metrics["map"]), cmap="RdBu", vmin=-1.0, vmax=1.0)

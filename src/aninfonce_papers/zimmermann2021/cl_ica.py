@@ -13,6 +13,7 @@ from scipy.optimize import minimize_scalar
 from aninfonce.losses import LpInfoNCE
 from aninfonce.metrics import identity_baseline
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row
+from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.on_process import (
     SIZES,
     Outcome,
@@ -212,11 +213,9 @@ def _baseline(table: str, metric: str, base: Baseline, preset: Preset) -> Experi
 
 def table_plot(rows: Sequence[Row], metric: str, theirs_on: str = "") -> dict[str, Figure]:
     """Draw ours of each seed beside the published value, which may be `theirs_on` other data."""
-    from matplotlib.figure import Figure
-
     theirs = {row.cell: row.published[metric] for row in rows}
     names = list(theirs)
-    figure = Figure(figsize=(7.5, 0.8 + 0.28 * len(names)), layout="constrained")
+    figure = new_figure(7.5, 0.8 + 0.28 * len(names))
     axes = figure.add_subplot()
     axes.errorbar(
         [known.value for known in theirs.values()],

@@ -13,6 +13,7 @@ from aninfonce.metrics import linear_r2
 from aninfonce.processes import ProcessSettings
 from aninfonce.spaces import Sphere
 from aninfonce_papers.engine import Experiment, Metrics, Preset, Row, Study
+from aninfonce_papers.engine.drawing import marks, new_figure
 from aninfonce_papers.engine.on_process import SIZES, Outcome, ProcessScore, curves, on_process
 from aninfonce_papers.engine.published import CL_ICA
 from aninfonce_papers.zimmermann2021.cl_ica import LOSSES
@@ -93,17 +94,13 @@ def distance_from_uniform(dim: int, kappa: float, draws: int, seed: int) -> floa
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² and the distance from uniform over the anchors' concentration."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.0, 3.6), layout="constrained")
+    figure = new_figure(5.0, 3.6)
     axes = figure.add_subplot()
-    kappas = {_name(kappa): kappa for kappa in _MARGINALS}
-    places = [kappas[row.cell] for row in rows]
+    places = {_name(kappa): kappa for kappa in _MARGINALS}
     for metric, colour in (("R²", "black"), ("mass to move", "C0")):
-        values = [row.number(metric) for row in rows]
-        axes.semilogx(places, values, "o", color=colour, alpha=0.7, label=metric)
+        marks(axes, rows, places, metric, color=colour, alpha=0.7, label=metric)
     axes.axvline(_CONDITIONAL, color="black", linestyle=":", linewidth=1, label="κ of the conditional")
-    axes.set(xlabel="κ of the anchors", ylim=(-0.05, 1.05))
+    axes.set(xscale="log", xlabel="κ of the anchors", ylim=(-0.05, 1.05))
     axes.legend()
     return {"marginals": figure}
 

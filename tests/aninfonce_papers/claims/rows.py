@@ -6,20 +6,20 @@ from aninfonce_papers.engine import Published, Row
 PAPER = {("unrun", "R²"): Published(0.5)}
 
 
-def row(cell, number, seed=0, published=None, **others):
-    facts = {
+def row(cell, number, seed=0, known=None, **others):
+    fields = {
         "study": "s",
         "cell": cell,
         "seed": seed,
         "preset": "laptop",
         "configuration": {},
         "metrics": {} if number is None else {"R²": number, "curve": [0.1], "note": "text"},
-        "published": {} if published is None else {"R²": published},
+        "published": {} if known is None else {"R²": known},
         "seconds": 1.0,
         "versions": {},
         "error": None,
     }
-    return Row(**{**facts, **others})
+    return Row(**{**fields, **others})
 
 
 def seeds(cell, *numbers, published=None, **others):

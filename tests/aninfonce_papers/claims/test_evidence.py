@@ -61,7 +61,7 @@ def test_the_newest_configuration_counts_and_is_not_mixed_with_older_ones():
 
 def test_rows_on_other_data_do_not_replace_those_that_can_be_compared():
     comparable = seeds("a", 0.8, published=Published(0.9), configuration={"data": "mnist"})
-    other = seeds("a", 0.1, configuration={"data": "fashion"})
+    other = seeds("a", 0.1, published=Published(0.9, goal="shown"), configuration={"data": "fashion"})
     assert find(evidence(comparable, other), "a").numbers == (0.8,)
 
 

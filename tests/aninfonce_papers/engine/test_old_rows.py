@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aninfonce_papers.engine import ResultStore, Row, find_study, plan, remaining
+from aninfonce_papers.engine import ResultStore, Row, find_study, old_rows, plan, remaining
 from aninfonce_papers.engine.old_rows import brought_up_to_date
 
 RESULTS = Path(__file__).parents[3] / "results"
@@ -23,7 +23,7 @@ def test_every_committed_row_is_that_of_an_experiment(lines):
     known = {(name, found.name, found.key) for name, grid in grids.items() for found in grid}
     for row, line in zip(rows, lines, strict=True):
         study, cell, seed, key = row.key
-        assert (study, cell, key) in known
+        assert (study, cell, key) in known, "settings changed: see aninfonce_papers/engine/old_rows.py"
         assert (study, cell, seed) == (line["study"], line["cell"], line["seed"])
         assert row.metrics == line["metrics"]
 
@@ -43,3 +43,12 @@ def test_a_flat_configuration_that_nobody_committed_stays_as_it_is(lines):
         row = Row.model_validate_json(json.dumps(change))
         assert brought_up_to_date(row) == row
     assert brought_up_to_date(Row.model_validate_json(json.dumps(line))).configuration["recipe"]
+
+
+def test_an_experiment_that_changed_is_another_one(lines, monkeypatch):
+    line = next(line for line in lines if line["study"] == "fig5")
+    row = Row.model_validate_json(json.dumps(line))
+    (first, *_) = find_study("fig5").experiments("laptop")
+    changed = {first.name: first.edited("pairs.degrees", 61.0)}
+    monkeypatch.setattr(old_rows, "_experiments", lambda study: changed)
+    assert brought_up_to_date(row) == row

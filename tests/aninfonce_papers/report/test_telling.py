@@ -7,7 +7,7 @@ from aninfonce_papers.claims.rules import at_least, at_least_published, order_ho
 from aninfonce_papers.engine import Published
 from aninfonce_papers.report import telling
 from aninfonce_papers.report.sparkline import sparkline
-from tests.aninfonce_papers.claims.rows import evidence, of, seeds
+from tests.aninfonce_papers.claims.rows import evidence, of, row, seeds
 
 
 def line(rule, *rows, **others):
@@ -48,12 +48,8 @@ def test_what_was_not_run_tells_the_printed_range():
 
 def test_published_values_go_by_the_name_of_their_study():
     value = Value("theorem", "one block", "error of Λ̂")
-    changes = {
-        "study": "theorem",
-        "metrics": {"error of Λ̂": 0.01},
-        "published": {"error of Λ̂": Published(0.0, goal="lower")},
-    }
-    rows = [one.model_copy(update=changes) for one in seeds("one block", 0.01)]
+    published = {value.metric: Published(0.0, goal="lower")}
+    rows = [row(value.cell, None, study=value.study, metrics={value.metric: 0.01}, published=published)]
     told = line(at_least_published([value], 0.05), rows)
     assert telling.beside(told) == "one block, error of Λ̂ 0.0100 (promised 0.0000)"
 

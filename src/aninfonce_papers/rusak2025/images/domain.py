@@ -14,6 +14,7 @@ from aninfonce.datasets import load_images
 from aninfonce.encoders import SmallConvNet
 from aninfonce.extending import embed_in_chunks, pixel_tensor, stream
 from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Published, Row, Score, Study
+from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.published import ANINFONCE
 from aninfonce_papers.rusak2025.images.views import shown_once
 
@@ -121,9 +122,7 @@ def experiments(preset: Preset) -> list[Experiment]:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw the accuracies beside the published ones."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.5, 3.2), layout="constrained")
+    figure = new_figure(4.5, 3.2)
     axes = figure.add_subplot()
     for row in rows:
         axes.plot(row.cell, row.number(METRIC), "o", color="C0")

@@ -12,6 +12,7 @@ from pydantic import JsonValue, PositiveInt
 from aninfonce.extending import stream
 from aninfonce.metrics import concentration_error, linear_r2
 from aninfonce_papers.engine import Experiment, Metrics, Preset, Published, Row, Score, Study, Watch
+from aninfonce_papers.engine.drawing import marks, new_figure, traces
 from aninfonce_papers.engine.on_process import curves, rounded
 from aninfonce_papers.engine.published import ANINFONCE, Goal
 from aninfonce_papers.rusak2025.images import world
@@ -132,17 +133,15 @@ def _all_different(loss: str) -> list[tuple[str, tuple[float, ...], dict[str, Pu
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² and neighbours over Λ₂, and Λ̂ over the steps where all Λ differ."""
-    from matplotlib.figure import Figure
-
     figures = {}
     blocks = [row for row in rows if "content" in row.metrics]
     if blocks:
-        figures["blocks"] = Figure(figsize=(8.0, 3.4), layout="constrained")
+        figures["blocks"] = new_figure(8.0, 3.4)
         _draw_blocks(figures["blocks"], blocks)
     different = [row for row in rows if "content" not in row.metrics and row.seed == 0]
     learned = [row for row in different if "Λ̂" in row.metrics]
     if learned:
-        figures["concentration"] = Figure(figsize=(8.0, 3.4), layout="constrained")
+        figures["concentration"] = new_figure(8.0, 3.4)
         _draw_concentration(figures["concentration"], learned)
     return figures
 
@@ -151,13 +150,11 @@ def _draw_blocks(figure: Figure, rows: Sequence[Row]) -> None:
     left, right = figure.subplots(1, 2)
     original = all(known.goal != "shown" for row in rows for known in row.published.values())
     for colour, loss in enumerate(R2):
-        values = {_block_name(loss, value): value for value in VALUES}
-        mine = [row for row in rows if row.cell in values]
-        places = [values[row.cell] for row in mine]
+        places = {_block_name(loss, value): float(value) for value in VALUES}
         lines = [(left, part, mark, R2[loss][part]) for part, mark in (("content", "o"), ("style", "s"))]
         for axes, metric, mark, known in [*lines, (right, "kNN accuracy", "o", NEIGHBOURS[loss])]:
-            ours = [row.number(metric) for row in mine]
-            axes.plot(places, ours, mark, color=f"C{colour}", label=f"{loss}, {metric}")
+            style = {"marker": mark, "color": f"C{colour}", "label": f"{loss}, {metric}"}
+            marks(axes, rows, places, metric, **style)
             if original:
                 axes.plot(VALUES, known, ":", color=f"C{colour}", linewidth=1)
     if original:
@@ -172,7 +169,7 @@ def _draw_concentration(figure: Figure, rows: Sequence[Row]) -> None:
     grid = figure.subplots(1, len(rows), squeeze=False)[0]
     truths = {name: truth for name, truth, _ in _all_different("AnInfoNCE")}
     for axes, row in zip(grid, rows, strict=True):
-        axes.plot(*row.curve("concentration"), color="C0", linewidth=1)
+        traces(axes, [row], row.cell, "concentration", color="C0")
         for value in truths[row.cell]:
             axes.axhline(value, color="black", linestyle="--", linewidth=0.6)
         axes.set(xlabel="step", ylabel="Λ̂", title=row.cell)

@@ -15,6 +15,7 @@ from aninfonce.augment import Augmentation, Compose, Crop, Flip
 from aninfonce.datasets import load_images
 from aninfonce.extending import pixel_tensor, step_form, stream
 from aninfonce_papers.engine import Experiment, Metrics, Preset, Published, Row, Score, Study
+from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.published import ANINFONCE
 from aninfonce_papers.rusak2025.images import pictures, views, world
 from aninfonce_papers.worlds.vae import VAE
@@ -160,12 +161,10 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
 
 
 def _draw_conditionals(row: Row) -> Figure:
-    from matplotlib.figure import Figure
-
     histograms = cast(list[list[list[int]]], row.metrics["histograms"])
     two_modes = cast(list[list[bool]], row.metrics["two modes"])
     images, latents = len(histograms), world.DIM
-    figure = Figure(figsize=(1.1 * latents, 0.5 + 1.1 * images), layout="constrained")
+    figure = new_figure(1.1 * latents, 0.5 + 1.1 * images)
     grid = figure.subplots(images, latents, squeeze=False)
     middle = (_BINS[1:] + _BINS[:-1]) / 2
     for image, columns in enumerate(histograms):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aninfonce.augment import Augmentation, simclr
 from aninfonce_papers.engine import Experiment, Preset, Published, Row, Study
+from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.published import ANINFONCE
 from aninfonce_papers.rusak2025.images import views, world
 
@@ -48,9 +49,7 @@ def experiments(preset: Preset) -> list[Experiment]:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw all four scores of both losses, and the published ones as lines."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 3.4), layout="constrained")
+    figure = new_figure(7.0, 3.4)
     axes = figure.add_subplot()
     for number, loss in enumerate(world.LOSSES):
         places = [place + 0.35 * number for place in range(len(PUBLISHED))]

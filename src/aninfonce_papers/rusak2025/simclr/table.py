@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aninfonce_papers.engine import Published, Row
+from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.rusak2025.simclr.probes import LAYERS, READOUTS, metric_name
 
 if TYPE_CHECKING:
@@ -38,12 +39,10 @@ def published(printed: Mapping[str, Sequence[float]]) -> dict[str, Published]:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw class accuracy against the average readout, a panel for each layer, and each readout by method."""
-    from matplotlib.figure import Figure
-
-    tradeoff = Figure(figsize=(9.0, 4.4), layout="constrained")
+    tradeoff = new_figure(9.0, 4.4)
     for axes, layer in zip(tradeoff.subplots(1, 2), LAYERS, strict=True):
         _draw_tradeoff(axes, rows, layer)
-    readouts = Figure(figsize=(9.0, 4.2), layout="constrained")
+    readouts = new_figure(9.0, 4.2)
     for axes, layer in zip(readouts.subplots(1, 2, sharey=True), LAYERS, strict=True):
         _draw_readouts(axes, rows, layer)
     for figure in (tradeoff, readouts):
