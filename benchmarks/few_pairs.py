@@ -3,8 +3,9 @@
     python -m benchmarks.few_pairs                    # eight seeds in each space, half an hour
     python -m benchmarks.few_pairs --seeds 0 1 --spaces flat
 
-2000 pairs of three factors, on a sphere and in flat space, seen through a tanh that bends them a little. R² is that
-of a linear readout on 4000 other rows; beside it the R² of the rows as they are, which is what a linear map has.
+2000 pairs of three factors, on a sphere and in flat space, seen through a tanh that bends them a little. R²
+is that of a linear readout on 4000 other rows; beside it the R² of the rows as they are, which is what a
+linear map has.
 """
 
 from __future__ import annotations

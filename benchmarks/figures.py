@@ -12,6 +12,7 @@ import sys
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from aninfonce._files import write_whole
 from benchmarks.tables import ROOT, Row, read
@@ -45,6 +46,7 @@ def draw(rows: list[Row]) -> bytes:
         axes.set(xscale="log", yscale="log", xlabel="pairs in the batch", title=title)
         ticks = sorted({row["n"] for row in chosen})
         axes.set_xticks(ticks, [f"{n:,}" for n in ticks], rotation=35, ha="right", fontsize=8)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axes.minorticks_off()
         axes.grid(color="#e5e7eb")
         axes.spines[["top", "right"]].set_visible(False)

@@ -72,8 +72,8 @@ def run(setting: str, seed: int) -> dict[str, Any]:
 
     from aninfonce.metrics import concentration_error, linear_r2, mean_correlation_coefficient
     from aninfonce.processes import process
+    from aninfonce.recipe import INFONCE_RATES, scaled_rates
     from aninfonce.training import TrainingConfig, fit
-    from aninfonce.training.rates import INFONCE_RATES, scaled_rates
 
     chosen = SETTINGS[setting]
     config = dict(chosen.get("config", {}))

@@ -122,14 +122,14 @@ def _stepper(setting: Setting, rank: int, processes: int) -> Callable[[], None]:
     from aninfonce.losses.gather import alone
     from aninfonce.optim.optimizers import build_optimizers
     from aninfonce.recipe import Recipe
-    from aninfonce.training.model import Contrast
+    from aninfonce.training.model import EncoderWithLoss
 
     generator = torch.Generator().manual_seed(0)
     body = MLP(setting.dim, setting.dim, width=setting.width, depth=setting.depth, generator=generator)
     embedding = Embedding(body, SphereHead())
     loss = AnInfoNCE(setting.dim, initial=25.0, normalize=False, gather_distributed=True)
     optimizers = build_optimizers(embedding, loss, Recipe())
-    plain = Contrast(embedding, loss)
+    plain = EncoderWithLoss(embedding, loss)
     model = plain if processes == 1 else DistributedDataParallel(plain)
     x = torch.randn(setting.pairs, setting.dim, generator=generator)
     x_pos = x + 0.1 * torch.randn(x.shape, generator=generator)

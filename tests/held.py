@@ -79,14 +79,24 @@ def hold_in_cells(seed):
 
     from aninfonce_papers.rusak2025 import fig5
 
-    whole = fig5.run
+    class Held:
+        def __init__(self, whole):
+            self.whole = whole
 
-    def held_run(cell, number):
-        if number == seed:
-            hold()
-        return whole(cell, number)
+        def __getattr__(self, name):
+            if "whole" not in self.__dict__:  # on its way to a worker
+                raise AttributeError(name)
+            return getattr(self.whole, name)
 
-    fig5.STUDY = replace(fig5.STUDY, run=held_run)
+        def run(self, number):
+            if number == seed:
+                hold()
+            return self.whole.run(number)
+
+    def held_experiments(preset):
+        return [Held(whole) for whole in fig5.experiments(preset)]
+
+    fig5.STUDY = replace(fig5.STUDY, experiments=held_experiments)
 
 
 if __name__ == "__main__":

@@ -7,26 +7,30 @@ python -m benchmarks.recordings.figure --renew    fit again first: seed 0, needs
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from aninfonce._files import whole_file
 
 NUMBERS = Path(__file__).parent / "rats_path.npz"
 PICTURE = Path(__file__).parents[2] / "docs" / "figures" / "rats.png"
-CASE, SEED = "sargolini-grid-4-modules", 0
-# Of the held-out path, and of the spikes that are shown.
-_SECONDS, _RASTER_SECONDS = 30.0, 10.0
-METHODS = {"pca": "PCA, 2 columns", "ours": "ours, best of five"}
+CASE, SEED = "sargolini-grid", 0
+# Of the held-out path and its spikes.
+_SECONDS = 30.0
+# Of the frames that are shown in grey, one in so many.
+_EVERY = 4
+METHODS = {"pca": "PCA, 2 columns", "ours": "ours"}
+_GREY, _INK, _COLOURS = "#dfe3e8", "#202428", "viridis"
+
+Array = npt.NDArray[np.floating]
 
 
 def renew() -> None:
-    """Fit PCA and ours on the training blocks; keep one held-out block of each, read linearly in metres."""
-    from sklearn.linear_model import RidgeCV
-    from sklearn.metrics import r2_score
-
+    """Fit PCA and ours on the training blocks; keep their maps of the arena and one held-out block."""
     from aninfonce._seeds import derive_seed
     from benchmarks.recordings import rats
     from benchmarks.recordings.sessions import session
@@ -34,22 +38,47 @@ def renew() -> None:
     data = session(CASE, SEED)
     first = int(np.flatnonzero(data.held_out)[0])
     shown = slice(first, first + round(_SECONDS / data.frame))
-    raster = slice(first, first + round(_RASTER_SECONDS / data.frame))
     kept: dict[str, Any] = {
         "frame": np.float32(data.frame),
         "truth": data.position[shown].astype(np.float32),
-        "spikes": np.minimum(data.counts[raster], 255).astype(np.uint8),
+        "truth_all": data.position[::_EVERY].astype(np.float16),
+        "spikes": np.minimum(data.counts[shown], 255).astype(np.uint8),
     }
-    train, held_out = ~data.held_out, data.held_out
     for name, method in METHODS.items():
+        begin = time.process_time()
         found, x = rats.METHODS[method](data, derive_seed(SEED, "rats", method) % 2**31)
+        kept[f"{name}_seconds"] = np.float32(time.process_time() - begin)
         z = rats.embed(found, x, data)
-        readout = RidgeCV(np.logspace(-3, 4, 8)).fit(z[train], data.position[train])
-        score = r2_score(data.position[held_out], readout.predict(z[held_out]), multioutput="raw_values")
-        kept[name] = readout.predict(z[shown]).astype(np.float32)
-        kept[f"{name}_r2"] = np.asarray(score, np.float32)
+        scores = rats.readouts(z, data.position, data.held_out)["linear"]
+        turned = onto(z, data.position, ~data.held_out)
+        kept[name], kept[f"{name}_all"] = (
+            turned[shown].astype(np.float32),
+            turned[::_EVERY].astype(np.float16),
+        )
+        kept[f"{name}_r2"] = np.asarray(scores, np.float32)
     with whole_file(NUMBERS) as temporary:
         np.savez_compressed(temporary, **kept)
+
+
+def onto(z: Array, truth: Array, known: npt.NDArray[np.bool_]) -> Array:
+    """Turn an embedding to the truth, and give it the same spread: no column is shrunk or mixed further.
+
+    Args:
+        z: embedding (T, 2).
+        truth: (T, 2).
+        known: rows to find the rotation (or reflection) on.
+
+    Returns:
+        (T, 2), in the units of the truth.
+
+    """
+    from scipy.linalg import orthogonal_procrustes
+
+    centre, spread = truth[known].mean(axis=0), truth[known].std(axis=0)
+    own = (z - z[known].mean(axis=0)) / z[known].std(axis=0)
+    turn, _ = orthogonal_procrustes(own[known], (truth[known] - centre) / spread)
+    turned: Array = own @ turn * spread + centre
+    return turned
 
 
 def draw(numbers: Path = NUMBERS, picture: Path = PICTURE) -> None:
@@ -64,34 +93,59 @@ def draw(numbers: Path = NUMBERS, picture: Path = PICTURE) -> None:
 
     with np.load(numbers) as stored:
         kept = dict(stored)
-    figure = Figure(figsize=(5.2, 5.4), layout="constrained", facecolor="white")
+    figure = Figure(figsize=(5.2, 5.7), layout="constrained", facecolor="white")
     (true_path, spikes), (pca, ours) = figure.subplots(2, 2)
-    moment = np.arange(len(kept["truth"])) * float(kept["frame"])
-    panels = {
-        true_path: ("where the rat was", kept["truth"]),
-        pca: (_title("PCA", kept["pca_r2"]), kept["pca"]),
-        ours: (_title("ours", kept["ours_r2"]), kept["ours"]),
-    }
-    for axis, (title, path) in panels.items():
-        axis.plot(*path.T, color="#c8ccd0", linewidth=0.8, zorder=1)
-        axis.scatter(*path.T, c=moment, cmap="viridis", s=5, linewidths=0, zorder=2)
-        axis.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), aspect="equal", xticks=[], yticks=[])
-        axis.set_title(title, fontsize=12)
-    frame, cell = np.nonzero(kept["spikes"])
-    spikes.scatter(frame * float(kept["frame"]), cell, s=1.2, color="#202428", marker="|", linewidths=0.5)
-    spikes.set(xlim=(0, _RASTER_SECONDS), xticks=[0, 5, 10], yticks=[])
-    spikes.set_xlabel("seconds", fontsize=11, labelpad=1)
-    spikes.tick_params(labelsize=11)
-    spikes.set_ylabel(f"{kept['spikes'].shape[1]} cells", fontsize=11)
-    spikes.set_title("what was recorded", fontsize=12)
+    _draw_path(true_path, kept, "truth")
+    true_path.set_title("a rat's path, 30 s", fontsize=13)
+    _draw_spikes(spikes, kept)
+    for axis, name, title in (
+        (pca, "pca", "PCA"),
+        (ours, "ours", f"ours, computed in {kept['ours_seconds']:.0f} s"),
+    ):
+        _draw_path(axis, kept, name)
+        axis.set_title(title, fontsize=13)
+        x, y = kept[f"{name}_r2"]
+        axis.set_xlabel(f"R² of x {x:.2f}, of y {y:.2f}".replace("-", "−"), fontsize=12)
     picture.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(picture) as temporary:
         # No date and no version: the same numbers give the same file.
         figure.savefig(temporary, dpi=150, metadata={"Software": None} if picture.suffix == ".png" else None)
 
 
-def _title(name: str, scores: Any) -> str:
-    return f"{name}: R² {scores[0]:.2f} / {scores[1]:.2f}".replace("-", "−")
+def _draw_path(axis: Any, kept: dict[str, Any], name: str) -> None:
+    """Draw all frames in grey, and the shown ones from dark to bright as time goes by."""
+    from matplotlib.collections import LineCollection
+
+    path = kept[name]
+    axis.plot(*kept[f"{name}_all"].astype(np.float32).T, ".", color=_GREY, markersize=2.2, zorder=1)
+    lines = LineCollection(
+        list(np.stack([path[:-1], path[1:]], axis=1)),
+        array=np.arange(len(path) - 1),
+        cmap=_COLOURS,
+        linewidths=2.0,
+        capstyle="round",
+        zorder=2,
+    )
+    axis.add_collection(lines)
+    axis.set(xlim=(-0.12, 1.12), ylim=(-0.12, 1.12), aspect="equal", xticks=[], yticks=[])
+    _quiet(axis)
+
+
+def _draw_spikes(axis: Any, kept: dict[str, Any]) -> None:
+    frame, cell = np.nonzero(kept["spikes"])
+    seconds = frame * float(kept["frame"])
+    axis.scatter(seconds, cell, c=seconds, cmap=_COLOURS, s=0.6, linewidths=0)
+    axis.set(xlim=(0, _SECONDS), ylim=(-1, kept["spikes"].shape[1]), xticks=[0, 15, 30], yticks=[])
+    axis.set_xlabel("seconds", fontsize=12, labelpad=1)
+    axis.tick_params(labelsize=11, length=2, colors=_INK)
+    axis.set_box_aspect(1)
+    axis.set_title(f"spikes of {kept['spikes'].shape[1]} grid cells", fontsize=13)
+    _quiet(axis)
+
+
+def _quiet(axis: Any) -> None:
+    for spine in axis.spines.values():
+        spine.set(color="#b0b6bd", linewidth=0.8)
 
 
 def main() -> None:

@@ -76,6 +76,8 @@ def ours(x: Any, x_pos: Array | None, dim: int, seed: int, groups: Any = None, *
         facts["bits"] = round(float(np.max(model.held_out_curve_)), 4)
     if model.lag_ is not None:
         facts["lag"] = np.asarray(model.lag_).tolist()
+    if model.start_residual_ is not None:
+        facts["residual"] = round(model.start_residual_, 4)
     return Found(model.transform, np.asarray(model.concentration_), facts)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,47 +28,26 @@ Array = npt.NDArray[np.floating]
 _MOST = 12_000
 
 
-def _summed(name: str, dim: int, seconds: float | Sequence[float] | str = 1.0, **settings: Any) -> Any:
-    """Ours on counts summed over nine frames; many noisy channels are scaled, not whitened."""
+def _summed(**settings: Any) -> Any:
+    """Ours on counts summed over nine frames; no label is used, for the lag neither."""
 
     def fit(data: Session, seed: int) -> tuple[Found, Array]:
-        x, lag = data.summed(), _rows(seconds, data.frame)
-        return _ours(x, data, dim, seed, lag=lag, **settings), x
+        x = data.summed()
+        return _ours(x, data, seed, **settings), x
 
-    fit.__name__ = name
     return fit
 
 
-def _ours(x: Array, data: Session, dim: int, seed: int, **settings: Any) -> Found:
+def _ours(x: Array, data: Session, seed: int, **settings: Any) -> Found:
+    """Two columns; a third of the noisy channels is left out in each step."""
     train = ~data.held_out
-    shared = {"whiten": "scale", "input_dropout": 0.3, "groups": data.block[train]}
-    return ours(x[train], None, dim, seed, **{**shared, **settings})
-
-
-def _rows(seconds: float | Sequence[float] | str, frame: float) -> Any:
-    if isinstance(seconds, str):
-        return seconds
-    return round(seconds / frame) if isinstance(seconds, float) else [round(s / frame) for s in seconds]
+    shared = {"lag": "auto", "input_dropout": 0.3, "groups": data.block[train]}
+    return ours(x[train], None, 2, seed, **{**shared, **settings})
 
 
 def _window(data: Session, seed: int) -> tuple[Found, Array]:
     """Ours on single frames, with a window of nine of them as the encoder's input."""
-    found = _ours(data.counts, data, 2, seed, lag=_rows(1.0, data.frame), window=9)
-    return found, data.counts
-
-
-def _best_of(starts: int, dim: int) -> Any:
-    """Ours from several starts; the one that tells held-out pairs apart best is kept, by no label.
-
-    From some starts the sheet of positions stays folded in two columns, and that costs bits.
-    """
-
-    def fit(data: Session, seed: int) -> tuple[Found, Array]:
-        x, lag = data.summed(), _rows(1.0, data.frame)
-        found = [_ours(x, data, dim, seed + start, lag=lag) for start in range(starts)]
-        return max(found, key=lambda one: one.facts["bits"] if one.facts else 0.0), x
-
-    return fit
+    return _ours(data.counts, data, seed, window=9, start="geodesic"), data.counts
 
 
 def _raw(frames: int) -> Any:
@@ -91,7 +71,7 @@ def _cebra(dim: int, **settings: Any) -> Any:
     """CEBRA-Time on the same sums; it has no groups, so that a few pairs cross a border between blocks."""
 
     def fit(data: Session, seed: int) -> tuple[Found, Array]:
-        x, offset = data.summed(), _rows(1.0, data.frame)
+        x, offset = data.summed(), round(1.0 / data.frame)
         scaled = x / np.maximum(x[~data.held_out].std(axis=0), 1e-6)
         return cebra_time(scaled[~data.held_out], None, dim, seed, time_offsets=offset, **settings), scaled
 
@@ -110,18 +90,32 @@ def _umap(dim: int) -> Any:
     return fit
 
 
+def _isomap(transform: Callable[[Array], Array]) -> Any:
+    """scikit-learn's Isomap at its own settings, with paths between about 2500 rows."""
+
+    def fit(data: Session, seed: int) -> tuple[Found, Array]:
+        from sklearn.manifold import Isomap
+
+        x = transform(data.summed())
+        with warnings.catch_warnings():
+            # A graph in pieces is joined by scikit-learn, which says so.
+            warnings.simplefilter("ignore")
+            model = Isomap(n_neighbors=5, n_components=2).fit(every(x[~data.held_out], 2500))
+        return Found(model.transform), x
+
+    return fit
+
+
 METHODS: dict[str, Callable[[Session, int], tuple[Found, Array]]] = {
-    "ours, 2 columns": _summed("two", 2),
-    "ours, best of five": _best_of(5, 2),
-    "ours, 3 columns": _summed("three", 3),
-    "ours, 4 columns": _summed("four", 4),
-    "ours, lag auto": _summed("auto", 2, "auto"),
-    "ours, three lags": _summed("lags", 2, (0.5, 1.0, 2.0)),
+    "ours": _summed(start="geodesic"),
+    "ours, random start": _summed(),
     "ours, window": _window,
     "all cells": _raw(9),
     "all cells, one frame": _raw(1),
     "PCA, 2 columns": _pca(2),
     "PCA, 4 columns": _pca(4),
+    "Isomap, 2 columns": _isomap(lambda counts: counts),
+    "Isomap of √counts": _isomap(np.sqrt),
     "UMAP, 2 columns": _umap(2),
     "CEBRA-Time, 2 columns": _cebra(2, distance="euclidean"),
     "CEBRA-Time, 3 columns": _cebra(2, distance="cosine"),

@@ -1,7 +1,7 @@
-"""Files and folders that are there whole or not at all.
+"""Files and folders that are written whole or not at all.
 
-Everything the package writes goes through here: to a temporary neighbour first, to the disk, and then under
-its name. Whoever reads a name never meets half of a file, and a crash leaves the old one in place.
+Everything the package writes goes through here: first to a temporary neighbour, which is synced to the disk
+and then renamed. A reader never sees half of a file, and a crash leaves the old one in place.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 # Ends the name of everything unfinished; the part before it is the process that is writing.
 _PARTIAL = ".partial"
-# Begins the name of a folder that steps aside for a new one.
+# Begins the name of a folder that is moved aside for a new one.
 _OLD = "old-"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -86,7 +86,7 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
                 sync(file)
         sync(temporary)
         if path.exists():
-            # rename does not replace a folder that holds something, so the old one steps aside first.
+            # rename does not replace a folder that is not empty, so the old one is moved aside first.
             os.replace(path, aside)
         os.replace(temporary, path)
         sync(path.parent)
@@ -102,7 +102,7 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
 
 
 def put(temporary: Path, path: Path, *, durable: bool = True) -> None:
-    """Give a finished file its name, in place of one that has it."""
+    """Rename a finished file to its name, replacing one that is there."""
     if durable:
         sync(temporary)
     os.replace(temporary, path)
@@ -126,7 +126,7 @@ def append_line(path: str | Path, line: str) -> None:
         ['first', 'second']
 
     Args:
-        path: of the file, made if it is not there; folders above it are not.
+        path: of the file, created if needed; folders above it are not.
         line: without its end.
 
     """
@@ -149,12 +149,12 @@ def append_line(path: str | Path, line: str) -> None:
 def remove_leftovers(folder: str | Path, *, alone: bool = False) -> list[Path]:
     """Remove what killed processes left unfinished in a folder; what a living process writes stays.
 
-    A folder that had stepped aside when its writer was killed takes its name again.
+    A folder that had been moved aside when its writer was killed gets its name back.
 
     Args:
         folder: looked at without the folders below it; need not exist.
-        alone: whether nobody else can be writing here, such as under a lock. Otherwise the number of a
-            process tells whether it still runs, and numbers are given again.
+        alone: whether nobody else can be writing here, such as under a lock. Otherwise a leftover is kept as
+            long as a process with its writer's number runs.
 
     Returns:
         What was removed.
@@ -171,7 +171,7 @@ def remove_leftovers(folder: str | Path, *, alone: bool = False) -> list[Path]:
 
 
 def put_back(path: Path, name: str) -> bool:
-    """Let a folder that stepped aside, as `old-` and its name, have this name again; remove anything else."""
+    """Give a folder that was moved aside, as `old-` and its name, that name again; remove anything else."""
     place = path.with_name(name.removeprefix(_OLD))
     if path.is_dir() and name.startswith(_OLD) and not place.exists():
         os.replace(path, place)
@@ -185,7 +185,7 @@ def put_back(path: Path, name: str) -> bool:
 
 
 def sync(path: Path) -> None:
-    """Bring a file or a folder's list of names to the disk."""
+    """Sync a file, or a folder's list of names, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -218,7 +218,7 @@ def _named(problem: OSError, path: Path, temporary: Path | None = None) -> OSErr
 
 
 def _end_of_last_line(file: FileIO) -> int:
-    """Find where the last line that has an end is over."""
+    """Find the position after the last complete line."""
     end = file.seek(0, os.SEEK_END)
     while end > 0:
         start = max(0, end - 4096)

@@ -16,7 +16,7 @@ from typing import Any
 
 
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Give what a lazy package needs: its `__getattr__`, `__dir__` and `__all__`.
+    """Make what a lazy package needs: its `__getattr__`, `__dir__` and `__all__`.
 
     Example:
         >>> import aninfonce

@@ -19,7 +19,7 @@ def derive_seed(seed: int, *purpose: str | int) -> int:
     """Turn a run's seed and a purpose into the seed of that purpose.
 
     SHA-256 rather than arithmetic: formulas such as `2 * seed + 1` in one module and `3 * seed` in another
-    meet sooner or later, and two streams that should be independent are then the same.
+    coincide sooner or later, and two streams that should be independent are then the same.
 
     Example:
         >>> derive_seed(0, "weights") == derive_seed(0, "weights")

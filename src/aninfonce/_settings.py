@@ -6,6 +6,6 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Settings(BaseModel):
-    """Base of all settings: unknown names and infinite numbers are errors, nothing changes afterwards."""
+    """Base of all settings: immutable; unknown names and infinite numbers are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

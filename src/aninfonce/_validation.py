@@ -1,7 +1,7 @@
 """Checks of user input, shared by every stage.
 
-Each check returns the value it was given, so that it can stand in an assignment, and raises a
-`ValueError` that names the argument, what came and what was expected.
+Each check returns the value it was given, so that it can be used in an assignment, and raises a
+`ValueError` that names the argument, what was expected and what was given.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PRINTED_CHOICES = 8
 
 
 def is_tensor(value: object) -> TypeGuard[Tensor]:
-    """Tell whether a value is a tensor, without importing torch: who has made one has imported it."""
+    """Tell whether a value is a tensor without importing torch: whoever made one has imported it."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
 
@@ -34,7 +34,7 @@ _LONGEST = 400
 
 
 def brief(value: object) -> str:
-    """Write a value as Python would, but if it is long only its beginning: it may come from a strange file.
+    """Write a value as Python would, cut short if it is long: it may come from an untrusted file.
 
     >>> brief(list(range(1_000_000)))
     '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...]'
@@ -67,7 +67,7 @@ def check_matrix(
     min_columns: int = 1,
     finite: bool = True,
 ) -> Tensor:
-    """Require a floating-point tensor of shape (N, d), finite unless that is looked at elsewhere."""
+    """Require a floating-point tensor of shape (N, d), finite unless `finite` is False."""
     is_matrix = is_tensor(value) and value.ndim == 2 and value.is_floating_point()
     n, d = value.shape if is_matrix else (-1, -1)
     if not is_matrix or (rows is not None and n != rows) or (columns is not None and d != columns):
@@ -161,13 +161,13 @@ def _is_bool(value: object) -> bool:
 
 
 def _is_numpy_number(value: object) -> bool:
-    """Tell a number of numpy's without importing it: who has made one has imported it."""
+    """Recognise a numpy number without importing numpy: whoever made one has imported it."""
     np = sys.modules.get("numpy")
     return np is not None and isinstance(value, np.generic)
 
 
 def check_choice(value: str, name: str, choices: Collection[str], *, listed_by: str = "") -> str:
-    """Require one of some names; the error brings the nearest, and all of them if they are few.
+    """Require one of several names; the error suggests the nearest, and lists all if they are few.
 
     Example:
         >>> check_choice("mnits", "name", ("mnist", "cifar10"))
@@ -192,7 +192,7 @@ def check_choice(value: str, name: str, choices: Collection[str], *, listed_by: 
 
 
 def did_you_mean(value: object, choices: Iterable[str]) -> str:
-    """Ask for the nearest of some names, to end an error message with; nothing if none is near.
+    """Suggest the nearest of several names, as the end of an error message; empty if none is near.
 
     Example:
         >>> did_you_mean("Fig22", ["fig2", "fig12", "table1"])

@@ -7,6 +7,7 @@ from aninfonce._lazy import attach as attach
 from aninfonce._seeds import derive_seed as derive_seed
 from aninfonce._seeds import global_stream as global_stream
 from aninfonce._seeds import stream as stream
+from aninfonce._settings import Settings as Settings
 from aninfonce._validation import check_choice as check_choice
 from aninfonce._validation import check_count as check_count
 from aninfonce._validation import check_matrix as check_matrix
@@ -45,13 +46,14 @@ from aninfonce.plots.pages import PagePlot as PagePlot
 from aninfonce.plots.pages import page_template as page_template
 from aninfonce.processes.process import ConditionalFactory as ConditionalFactory
 from aninfonce.processes.process_settings import Isotropic as Isotropic
+from aninfonce.recipe import INFONCE_RATES as INFONCE_RATES
+from aninfonce.recipe import scaled_rates as scaled_rates
 from aninfonce.sources.base import StreamSource as StreamSource
 from aninfonce.training.checkpoints import Snapshot as Snapshot
 from aninfonce.training.checkpoints import newest_snapshot as newest_snapshot
 from aninfonce.training.checkpoints import read_snapshot as read_snapshot
 from aninfonce.training.checkpoints import write_snapshot as write_snapshot
+from aninfonce.training.config import Space as Space
 from aninfonce.training.monitor import HELD_OUT_LOSS as HELD_OUT_LOSS
 from aninfonce.training.monitor import SEEN_LOSS as SEEN_LOSS
 from aninfonce.training.progress_bar import ProgressBars as ProgressBars
-from aninfonce.training.rates import INFONCE_RATES as INFONCE_RATES
-from aninfonce.training.rates import scaled_rates as scaled_rates

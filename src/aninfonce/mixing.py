@@ -9,10 +9,10 @@ from aninfonce._validation import check_count, check_matrix, check_number
 
 
 class Mixing(nn.Module):
-    """A map g from latents (N, d) to observations (N, D) with an exact inverse."""
+    """A map g from latents (N, d) to observations (N, D), with an inverse where it is known."""
 
     def inverse(self, x: Tensor) -> Tensor:
-        """Recover the latents (N, d) behind observations `x` (N, D)."""
+        """Recover the latents (N, d) behind observations `x` (N, D), up to rounding."""
         raise NotImplementedError
 
 

@@ -62,3 +62,19 @@ def test_nothing_is_exported_for_packages_that_none_uses():
         name for path in FILES for module, name in library_imports(path) if module == "aninfonce.extending"
     }
     assert used == set(extending.__all__)
+
+
+def test_no_untyped_dictionary_crosses_a_room():
+    """Nothing public takes or gives `dict[str, Any]`; options of a call inside one function may be one."""
+    found = []
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+                continue
+            hints = [
+                node.returns,
+                *(argument.annotation for argument in node.args.args + node.args.kwonlyargs),
+            ]
+            texts = [ast.unparse(hint) for hint in hints if hint is not None]
+            found += [(path.name, node.name, text) for text in texts if "[str, Any]" in text]
+    assert not found

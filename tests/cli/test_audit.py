@@ -40,6 +40,22 @@ def test_a_function_and_an_npz_file(module):
     assert "classes" in [finding["name"] for finding in numbers["findings"]]
 
 
+def test_a_table_and_an_exit_code_for_machines(module):
+    """The page is written in either case; only the code says whether something asks for attention."""
+    x, x_pos = clean(n=400)
+    names = [f"{name}_{k}" for name in ("x", "x_pos", "z") for k in range(x.shape[1])]
+    rows = np.concatenate([x, x_pos, x], axis=1)
+    np.savetxt(module / "pairs.csv", rows, delimiter=",", header=",".join(names), comments="")
+    (module / "whole.py").write_text("def embed(x):\n    return x\n")
+    for encoder, code in (("whole:embed", 0), ("my_encoder:embed", 1)):
+        arguments = ["--encoder", encoder, "--data", "pairs.csv", "--out", encoder.partition(":")[0]]
+        assert run(*arguments).exit_code == 0
+        result = run(*arguments, "--fail-on-concern")
+        assert result.exit_code == code, result.output
+        assert ("\n! " in f"\n{result.stdout}") == bool(code)
+        assert "index.html" in result.stdout
+
+
 def test_a_folder_and_augmentations(module):
     (module / "data").mkdir()
     np.save(module / "data" / "x.npy", clean(n=300)[0])
@@ -72,7 +88,7 @@ def test_a_checkpoint(tmp_path):
     [
         ({"--encoder": "nothing"}, "--encoder must be module:function or the path"),
         ({"--encoder": "my_encoder:missing"}, "--encoder must be module:name"),
-        ({"--data": "nowhere"}, "--data must be an .npz file, a folder"),
+        ({"--data": "nowhere"}, "--data must be an .npz, .csv or .parquet file, a folder"),
         ({"--data": "empty"}, "must hold an array `x`"),
     ],
 )

@@ -65,10 +65,29 @@ def test_evaluate_on_arrays_needs_no_latents(trained, tmp_path):
     assert "R²" not in scores
 
 
-@pytest.mark.parametrize("name", ["data.npz", "data.npy"])
+def test_pairs_may_be_a_table(trained, tmp_path):
+    x = np.random.default_rng(0).normal(size=(1500, 10))
+    pairs = np.concatenate([x, x + 0.1], axis=1)
+    header = ",".join(f"{name}_{k}" for name in ("x", "x_pos") for k in range(10))
+    np.savetxt(tmp_path / "data.csv", pairs, delimiter=",", header=header, comments="", fmt="%.17g")
+    np.savez(tmp_path / "data.npz", x=x, x_pos=x + 0.1)
+    table, arrays = (
+        json.loads(run("evaluate", trained, "--data", tmp_path / name, "--json").stdout)
+        for name in ("data.csv", "data.npz")
+    )
+    assert table.pop("data").endswith("data.csv")
+    del arrays["data"]
+    assert table == arrays
+    missing = run("embed", trained, tmp_path / "data.csv", "-o", tmp_path / "out.npy", "--key", "z")
+    assert missing.exit_code == 2
+    assert "holds no array 'z', got x, x_pos" in missing.stderr
+
+
+@pytest.mark.parametrize("name", ["data.npz", "data.npy", "data.csv"])
 def test_embed_writes_an_array(trained, tmp_path, name):
     x = np.random.default_rng(0).normal(size=(7, 10))
-    np.savez(tmp_path / name, x=x) if name.endswith("z") else np.save(tmp_path / name, x)
+    write = {"npz": lambda path, x: np.savez(path, x=x), "npy": np.save}
+    write.get(name[-3:], lambda path, x: np.savetxt(path, x, delimiter=","))(tmp_path / name, x)
     result = run("embed", trained, tmp_path / name, "-o", tmp_path / "sub" / "out.npy")
     assert result.exit_code == 0, result.output
     embedding = np.load(tmp_path / "sub" / "out.npy")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aninfonce.diagnostics import audit, write_audit
-from tests.browser import open_page
+from tests.browser import check_layouts, open_page
 from tests.diagnostics.cases import clean
 
 
@@ -32,7 +32,11 @@ def test_the_page_holds_everything(page):
     for finding in report.findings:
         assert f'<section id="{finding.name}">' in text
         assert (path.parent / "plots" / f"{finding.name}.svg").exists()
-    assert text.count("look here</span>") == 2 * len(report.concerns)
+    # In the overview, at each finding, and in the table; first come those that ask for attention.
+    assert text.count("look here</span>") == 1 + 2 * len(report.concerns)
+    assert f"{len(report.concerns)} look here</span>" in text
+    first = re.findall(r'<section id="(\w+)">', text)[: len(report.concerns)]
+    assert first == [finding.name for finding in report.concerns]
     assert not re.findall(r'(?:src|href)="https?:', text)
     numbers = json.loads((path.parent / "audit.json").read_text())
     assert [row["name"] for row in numbers["findings"]] == [finding.name for finding in report.findings]
@@ -41,7 +45,7 @@ def test_the_page_holds_everything(page):
 def test_a_page_of_a_collapse(tmp_path):
     report = audit(lambda rows: np.ones((len(rows), 2)), clean(n=200))
     page = write_audit(report, tmp_path).read_text()
-    assert page.count("not judged</span>") == 2 * (len(report.findings) - 1)
+    assert page.count("not judged</span>") == 1 + 2 * (len(report.findings) - 1)
     assert page.count("<figure>") == 1
     assert "None" not in page
 
@@ -57,16 +61,16 @@ def test_a_page_of_a_ratio_without_an_upper_end(tmp_path):
 
 @pytest.mark.process
 def test_in_a_browser(page, tmp_path):
-    """From disk and offline: nothing in the console, all plots drawn, nothing wider than a phone."""
+    """From disk and offline: nothing in the console, all plots drawn, three widths and both schemes."""
     path, report = page
     with open_page(path, tmp_path / "profile", width=390, height=800) as (browser, problems):
         assert browser.locator("section").count() == len(report.findings) == 10
-        drawn = browser.eval_on_selector_all(
-            "figure svg", "all => all.map(s => s.getBoundingClientRect().width > 100)"
-        )
-        assert drawn == [True] * 10
+        assert browser.locator("figure svg").count() == 10
         assert browser.locator(".concern").first.is_visible()
-        assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        check_layouts(browser)
+        assert not browser.locator("table").is_visible()
+        browser.locator("summary").click()
+        check_layouts(browser)
         browser.locator("tbody a").nth(3).click()
         assert browser.url.endswith("#collapse")
         with browser.expect_navigation():

@@ -74,12 +74,14 @@ def test_of_several_starts_the_best_held_out_score_is_kept(recording, monkeypatc
 
     def remembered(run):
         fitted = fit(run)
-        seen.append((run.stopping.best_score, fitted.config.seed))
+        # The linear map that all start from is a run of its own.
+        if fitted.config.encoder.options.get("depth") != 0:
+            seen.append((run.stopping.best_score, fitted.config.seed))
         return fitted
 
     monkeypatch.setattr(fitting.Run, "fit", remembered)
-    # Without the linear map, which is a run of its own.
-    monkeypatch.setattr(contrastive_ica, "no_worse_than_linear", lambda run, *_, **__: (run, None))
+    # A network is kept, whether it is ahead of the linear map or not.
+    monkeypatch.setattr(contrastive_ica, "no_worse_than_linear", lambda run: (run, None))
     ica = quick(n_components=2, n_init=4).fit(recording)
     assert len(seen) == 4
     assert len({seed for _, seed in seen}) == 4
@@ -195,3 +197,34 @@ def test_paired_rows_have_no_lag():
     assert ica.lag_ is None
     assert ica.lags_ == ()
     assert ica.time_constants_ is None
+
+
+def test_a_network_starts_as_a_linear_map(recording, monkeypatch):
+    """What it gives before its first step is what the linear map gives, far from zero too."""
+    first = []
+    fit = fitting.Run.fit
+
+    def remembered(run):
+        x = run.trainer.source.fresh(50).x
+        first.append((run.trainer.embedding(x).detach(), run.trainer.loss.concentration.detach().clone()))
+        fitted = fit(run)
+        run._shift(-1.0)
+        first.append((fitted.encoder(x).detach(), fitted.loss.concentration.detach().clone()))
+        run._shift(1.0)
+        return fitted
+
+    monkeypatch.setattr(fitting.Run, "fit", remembered)
+    quick(n_components=2, space="flat").fit(recording + 100.0)
+    _, linear, start, _ = first
+    assert len(first) == 4
+    torch.testing.assert_close(start[0], linear[0], rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(start[1], linear[1])
+
+
+@pytest.mark.parametrize("changes", [{"space": "sphere"}, {"loss": "infonce"}, {"validation_fraction": 0.0}])
+def test_where_there_is_no_linear_map_to_start_from(changes, recording, monkeypatch):
+    def refuse(run, fitted):
+        raise AssertionError
+
+    monkeypatch.setattr(fitting.Run, "start_from_linear", refuse)
+    quick(n_components=2, **changes).fit(recording)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from aninfonce.estimator import ContrastiveICA
-from aninfonce.estimator.floor import NonlinearGain, linear_settings
+from aninfonce.estimator.floor import NonlinearGain
+from aninfonce.estimator.settings import linear_settings
 from aninfonce.metrics import linear_r2
 from tests.estimator.small import UNFINISHED, quick
 

@@ -128,3 +128,20 @@ def test_sessions_that_cannot_be_used_are_told():
     assert np.isnan(ica.transform([X[:50], np.full((12, 6), np.nan)])[1]).all()
     with pytest.raises(ValueError, match="`window` must be 1 for pictures, got 3"):
         quick(window=3).fit(np.random.default_rng(0).normal(size=(20, 1, 4, 4)))
+
+
+def test_each_session_comes_back_in_a_data_frame_of_its_own():
+    pd = pytest.importorskip("pandas")
+    X = autoregressive([0.3, 0.9], 300)[1]
+    sessions = [X[:200], X[200:]]
+    plain = quick(n_components=2).fit(sessions)
+    framed = quick(n_components=2).set_output(transform="pandas").fit(sessions)
+    for found in (framed.transform(sessions), framed.fit_transform(sessions)):
+        assert isinstance(found, list)
+        for part, expected in zip(found, plain.transform(sessions), strict=True):
+            assert isinstance(part, pd.DataFrame)
+            assert list(part.columns) == ["contrastiveica0", "contrastiveica1"]
+            np.testing.assert_allclose(part, expected, rtol=1e-5, atol=1e-6)
+    assert isinstance(framed.transform(X), pd.DataFrame)
+    with pytest.raises(ValueError, match="`groups` must be None where X is a list"):
+        framed.transform(sessions, groups=np.zeros(300))

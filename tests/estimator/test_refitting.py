@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from aninfonce.estimator.refitting import matched_columns, widened
+from aninfonce.estimator.refitting import blocks_left, matched_columns, widened
 from tests.estimator.small import UNFINISHED, autoregressive, quick
 
 pytestmark = UNFINISHED
@@ -58,7 +58,19 @@ def test_refits_widen_the_intervals_of_an_estimator(lag):
     before_low, before_high = np.moveaxis(plain.concentrations_interval_, -1, 0)
     assert (low <= before_low * (1 + 1e-9)).all()
     assert (high >= before_high * (1 - 1e-9)).all()
+    # Wider intervals tell fewer columns apart.
+    expected = blocks_left(again.concentrations_interval_, again.separated_)
+    assert [block.tolist() for block in again.blocks_] == [block.tolist() for block in expected]
+    assert len(again.blocks_) <= len(plain.blocks_)
     assert (high > before_high).any()
     assert plain.refit_agreement_.shape == (0,)
     assert again.refit_agreement_.shape == (2,)
     assert (again.refit_agreement_ <= 1.0).all()
+
+
+def test_columns_told_apart_by_independence_stay_so_unless_others_join_them():
+    wide = np.array([[[1.0, 3.0], [2.0, 4.0], [3.5, 9.0], [20.0, 30.0]]])
+    blocks = [block.tolist() for block in blocks_left(wide, [np.array([0, 1])])]
+    assert blocks == [[0, 1, 2], [3]]
+    blocks = [block.tolist() for block in blocks_left(wide, [np.array([0, 1, 2])])]
+    assert blocks == [[0], [1], [2], [3]]

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from aninfonce.optim import Muon, orthogonalize
+from aninfonce.optim.muon import Muon, orthogonalize
 
 
 @pytest.mark.parametrize("shape", [(3, 16, 16), (2, 8, 24), (2, 24, 8)])

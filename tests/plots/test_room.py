@@ -1,11 +1,13 @@
 """Rules of the whole room."""
 
+import re
 import subprocess
 import sys
 
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from aninfonce import plots
 from aninfonce.plots.drawing import render
@@ -42,3 +44,17 @@ def test_every_figure_is_drawn_and_pyplot_stays_as_it_was(kind):
     pyplot = sys.modules.get("matplotlib.pyplot")
     assert pyplot is None or not pyplot.get_fignums()
     assert dict(matplotlib.rcParams) == before
+
+
+def test_no_tick_is_a_power_of_ten():
+    """Not even where matplotlib is left to choose; ticks that were chosen stay."""
+    figure = Figure()
+    free, chosen = figure.subplots(1, 2)
+    free.loglog([1, 20_000], [0.002, 3])
+    chosen.plot([1, 2], [1, 100])
+    chosen.set_yscale("log")
+    chosen.set_yticks([1, 100], ["one", "hundred"])
+    texts = re.findall(r">([^<>]+)</t(?:ext|span)>", render(figure, "svg").decode())
+    assert {"10000", "0.01", "one", "hundred"} <= set(texts)
+    assert not [text for text in texts if "×" in text or text == "−"]
+    assert "10" in texts  # as a number of its own, not the base of a power

@@ -71,7 +71,7 @@ def test_bad_input_is_named():
         SequenceSource([np.zeros((4, 2)), np.zeros((1, 2))])
     with pytest.raises(ValueError, match="at least one sequence"):
         SequenceSource([])
-    with pytest.raises(ValueError, match="`latents` must hold one array a sequence"):
+    with pytest.raises(ValueError, match="`latents` must hold one array per sequence"):
         SequenceSource([np.zeros((4, 2))], [np.zeros((3, 1))])
     with pytest.raises(ValueError, match="`largest_gap` must be a whole number"):
         SequenceSource([np.zeros((4, 2))], largest_gap=0)

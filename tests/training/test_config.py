@@ -66,7 +66,7 @@ def test_yaml_file(tmp_path):
         ("seed: many\ndim: 0", r"(?s)`dim`.*`seed`"),
         ("data: {process: fig2/25, arrays: a.npz}", "either `process` or `arrays`"),
         ("data: {arrays: a.npz, sha256: 12}", r"`data.sha256`: .*string"),
-        ("data: {process: fig2/25, sha256: " + 64 * "a" + "}", "`sha256` is that of `arrays`"),
+        ("data: {process: fig2/25, sha256: " + 64 * "a" + "}", "`sha256` belongs to `arrays`"),
         ("recipe: {adam_lr: 1e400}", "`recipe.adam_lr`: .*finite number, got '1e400'"),
         ("recipe: {muon_lr: .inf}", "`recipe.muon_lr`: .*finite number, got inf"),
         ("loss: {options: {symmetric: 'no'}}", "`loss.options.symmetric`: .*boolean, got 'no'"),

@@ -6,7 +6,7 @@ from aninfonce.encoders import SphereHead
 from aninfonce.encoders.embedding import Embedding
 from aninfonce.losses import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent
 from aninfonce.training.config import LossSettings
-from aninfonce.training.model import Contrast, build_loss
+from aninfonce.training.model import EncoderWithLoss, build_loss
 
 
 @pytest.mark.parametrize(
@@ -32,12 +32,12 @@ def test_one_starting_value_a_column():
 
 def test_hard_negatives_reach_the_loss():
     loss = AnInfoNCE(2, normalize=False)
-    model = Contrast(Embedding(nn.Linear(3, 2), SphereHead()), loss)
+    model = EncoderWithLoss(Embedding(nn.Linear(3, 2), SphereHead()), loss)
     x, x_pos, x_neg = torch.randn(4, 3), torch.randn(4, 3), torch.randn(4, 5, 3)
     z = [model.encoder(part) for part in (x, x_pos, x_neg)]
     torch.testing.assert_close(model(x, x_pos, x_neg), loss(*z))
 
 
 def test_an_embedding_that_is_not_finite_gives_a_nan():
-    model = Contrast(Embedding(nn.Linear(3, 2), nn.Identity()), AnInfoNCE(2, normalize=False))
+    model = EncoderWithLoss(Embedding(nn.Linear(3, 2), nn.Identity()), AnInfoNCE(2, normalize=False))
     assert torch.isnan(model(torch.full((4, 3), torch.inf), torch.randn(4, 3)))

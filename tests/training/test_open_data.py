@@ -22,7 +22,7 @@ def test_all_numbers_become_float32(tmp_path, dtype):
 
 def test_numbers_beyond_float32_are_refused(tmp_path):
     np.savez(tmp_path / "a.npz", x=np.array([1.0, 1e39]))
-    with pytest.raises(DatasetError, match=r"`x of .*a\.npz` must hold numbers that float32 can"):
+    with pytest.raises(DatasetError, match=r"`x of .*a\.npz` must hold numbers that fit float32"):
         read_arrays(tmp_path / "a.npz")
     np.savez(tmp_path / "a.npz", x=np.array([1.0, np.inf, np.nan]))
     with pytest.raises(ValueError, match=r"`x of .*a\.npz` must be finite, got NaN or infinity in 2 of 3"):

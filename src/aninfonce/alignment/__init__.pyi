@@ -1,5 +1,4 @@
 from aninfonce.alignment.axes import FlatAxes as FlatAxes
-from aninfonce.alignment.axes import fix_signs as fix_signs
 from aninfonce.alignment.axes import flat_axes as flat_axes
 from aninfonce.alignment.axes import time_constant as time_constant
 from aninfonce.alignment.folding import FoldingCheck as FoldingCheck

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -24,7 +23,7 @@ from aninfonce.sources.base import PairSource
 # Λ̂ below this is kept there: the embedding holds nothing that pairs share along the direction.
 _SMALLEST = 0.05
 # Nats of loss below which fewer than one positive in ten is mistaken for a negative. A contrastive fit then
-# hangs on the longest steps alone, and the likelihood of positives given anchors takes its place.
+# depends on the longest steps alone, so the likelihood of positives given anchors takes its place.
 _FEW_MISTAKEN = 0.1
 
 
@@ -59,7 +58,8 @@ def close(
 
     The fits take float32 at least, whatever the precision of the weights.
 
-    1. Sphering takes out a linear warp that costs almost no loss, and so trains away slowly.
+    1. Sphering takes out a linear warp that costs almost no loss, and so trains away slowly. It looks at the
+       anchors of both fits below.
     2. A full metric, fitted on fresh pairs, gives the axes: the embedding is rotated to its eigenvectors.
     3. The diagonal Λ̂ is fitted on more fresh pairs.
 
@@ -70,7 +70,7 @@ def close(
     Args:
         embedding: with the sphere's head.
         last: the linear layer that its body ends in.
-        loss: whose Λ̂ is where the fits start, and where their result is put.
+        loss: its Λ̂ is where the fits start, and is replaced by their result.
         source: gives fresh pairs.
         settings: sizes of the fits.
         generator: draws pairs for the folding check.
@@ -83,20 +83,26 @@ def close(
     assert isinstance(similarity, Anisotropic)
     device = last.weight.device
 
-    def embedded(x: Tensor, apply: Callable[[Tensor], Tensor] | None = None) -> Tensor:
-        rows = embed_in_chunks(embedding, x.to(device), apply)
+    def flat_pairs(n: int) -> tuple[Tensor, Tensor]:
+        pairs = source.fresh(n)
+        return flat(pairs.x), flat(pairs.x_pos)
+
+    def flat(x: Tensor) -> Tensor:
+        rows = embed_in_chunks(embedding, x.to(device), embedding.headless)
         return rows.to(torch.promote_types(rows.dtype, torch.float32))
 
-    def embedded_pairs(n: int) -> tuple[Tensor, Tensor]:
-        pairs = source.fresh(n)
-        return embedded(pairs.x), embedded(pairs.x_pos)
+    def on_sphere(rows: Tensor) -> Tensor:
+        mapped: Tensor = embedding.head(sphering(rows).to(rows))
+        return mapped
 
-    h = embedded(source.fresh(settings.pairs).x, embedding.headless)
-    before = embedding.head(h)
-    sphering = sphering_map(h)
+    for_axes, for_concentration = (flat_pairs(n) for n in (settings.pairs, settings.concentration_pairs))
+    before = embedding.head(for_axes[0])
+    # Of n uniform points, the moments along the axes that look longest and shortest are off by 2√(d/n), and
+    # so are the Λ̂ along them: every anchor at hand counts.
+    sphering = sphering_map(torch.cat([for_axes[0], for_concentration[0]]))
     compose_affine(last, sphering.matrix, sphering.centre)
 
-    anchors, positives = embedded_pairs(settings.pairs)
+    anchors, positives = map(on_sphere, for_axes)
     block = min(settings.block, len(anchors))
     moments = step_moments(anchors, positives)
     by_likelihood = flat_loss(anchors, positives, moments, block=block) < _FEW_MISTAKEN
@@ -107,7 +113,8 @@ def close(
     values, axes = torch.linalg.eigh(full)
     compose_affine(last, axes.T.to(device), torch.zeros_like(sphering.centre))
 
-    anchors, positives = embedded_pairs(settings.concentration_pairs)
+    # Not the pairs that the axes are from: along those, the largest Λ̂ would come out too large.
+    anchors, positives = (on_sphere(rows) @ axes.to(rows) for rows in for_concentration)
     if by_likelihood:
         found = fit_likelihood(anchors, positives).clamp_min(_SMALLEST)
         value = metric_loss(anchors, positives, torch.diag(found), block=block)

@@ -13,7 +13,7 @@ from aninfonce.losses.gather import alone
 from aninfonce.recipe import Closing
 from aninfonce.sources.base import PairSource
 
-# Λ̂ below this is kept there, for its logarithm's sake.
+# Smallest Λ̂: its logarithm is what is stored.
 _SMALLEST = 1e-6
 
 
@@ -24,15 +24,15 @@ def close_flat(
 ) -> Tensor:
     """Finish an embedding in Rᵈ: uncorrelated columns of unit variance, in the order of Λ̂.
 
-    The similarity of any two rows stays what it was: scale, rotation and Λ̂ are one thing in flat space, and
-    this chooses the form that can be read, and signs by a rule. Encoder and loss are changed in place.
+    The similarity of any two rows does not change: in flat space scale, rotation and Λ̂ can be traded for one
+    another, and this chooses the form that is easy to read. Encoder and loss are changed in place.
 
     Args:
         embedding: without a head.
         last: the linear layer that its body ends in.
-        loss: whose Λ̂ and potentials go along; of several kinds of pairs, axes are those that serve all.
+        loss: its Λ̂ and potentials are transformed along; several kinds of pairs share their axes.
         source: gives rows for the second moments.
-        settings: how many of them.
+        settings: how many rows.
 
     Returns:
         Λ̂ (L, d), one row for each kind of pairs; the first ascends.

@@ -3,8 +3,8 @@
 A folded embedding of a sphere covers one side of it twice and leaves the other empty. So its mean is not at
 the centre: that of a lost sign lies at E|zᵢ|, 0.26 at d = 10. And its variance along the fold is small,
 1 − 2/π = 0.36 of what it should be. Either is enough for the verdict: a bent fold may show in one alone. A
-gap between the loss and the one that pairs drawn from the model's own law, Fisher–Bingham with Λ̂, would have
-says that the model does not fit, for this reason or another.
+gap between the loss and that of pairs drawn from the model's own law, Fisher–Bingham with Λ̂, says that the
+model does not fit, for this reason or another.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from aninfonce.spaces import Sphere
 
 # Share of a lost sign's mean, E|zᵢ|, above which an embedding counts as folded.
 _MEAN_SHARE = 0.4
-# Share of a uniform sphere's variance, 1/d, below which it does. An unfolded embedding has 0.87 and more.
+# Share of a uniform sphere's variance, 1/d, below which it also counts as folded; others have 0.87 or more.
 _VARIANCE_SHARE = 0.6
 
 
@@ -34,7 +34,7 @@ class FoldingCheck:
     Attributes:
         folded: whether a sign seems lost.
         mean_length: distance of the embedding's mean from the centre.
-        largest_mean: that still counts as whole.
+        largest_mean: largest such distance that still counts as whole.
         smallest_variance: of the embedding along any direction, as a share of a uniform sphere's.
         gap: loss minus the loss of the model's own law; about 0 if the model fits.
 

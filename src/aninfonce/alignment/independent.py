@@ -1,4 +1,4 @@
-"""Axes inside a block of equal Λ, from independence: linear ICA, and whether it is to be trusted.
+"""Axes inside a block of equal Λ, from independence: linear ICA, and whether to trust it.
 
 Second moments cannot tell factors of equal Λ apart. If they are independent and not Gaussian, linear ICA can;
 if they are Gaussian it turns them by chance. So the axes are found on one half of the rows and judged on the
@@ -23,7 +23,7 @@ Matrix = npt.NDArray[np.float64]
 _FALSE_ALARM = 0.001
 # Cosine between the axes that two halves of the rows found, at least.
 _AGREEMENT = 0.9
-# Below this many rows a half says too little.
+# Fewest rows in a half.
 _FEWEST_ROWS = 200
 _STARTS = 3
 
@@ -36,13 +36,13 @@ class IndependentAxes(NamedTuple):
     agreement: float
     """Smallest cosine between matched axes of two halves of the rows, 0 to 1."""
     p_values: tuple[float, ...]
-    """That a column is Gaussian, one a column, judged on rows that its axis was not found on; ascending."""
+    """That a column is Gaussian, one per column, judged on rows that its axis was not found on; ascending."""
     trusted: bool
     """Whether the axes are more than chance: at most one column may be Gaussian."""
 
 
 def independent_axes(samples: Matrix, *, seed: int = 0) -> IndependentAxes:
-    """Turn uncorrelated columns to independent ones by FastICA, and say whether that is to be trusted.
+    """Rotate uncorrelated columns to independent ones by FastICA, and tell whether to trust the result.
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -57,7 +57,7 @@ def independent_axes(samples: Matrix, *, seed: int = 0) -> IndependentAxes:
         samples: (N, k) columns of about equal variance, uncorrelated: the block itself for independent
             pairs; for a recording its innovations z⁺ − φz, since a slow factor is nearly Gaussian whatever
             drives it.
-        seed: of FastICA's start.
+        seed: draws FastICA's start.
 
     Returns:
         The rotation and the evidence.

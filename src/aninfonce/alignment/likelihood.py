@@ -22,11 +22,11 @@ from aninfonce.encoders import to_sphere
 from aninfonce.losses import info_nce
 from aninfonce.losses.blockwise import mean_over_blocks
 
-# Rows at once: derivatives keep some twenty matrices of this many rows.
+# Rows per chunk: the derivatives hold about twenty matrices of this many rows.
 _CHUNK = 8192
 # Steps shorter than this in every pair would make Λ̂ infinite.
 _SMALLEST_VARIANCE = 1e-12
-# Of the slope in log Λ, whose curvature is near ½: far below what any number of pairs can tell.
+# Tolerance on the slope in log Λ, whose curvature is near ½: far below the noise of any number of pairs.
 _SLOPE = 1e-5
 
 
@@ -102,9 +102,9 @@ def fit_likelihood(anchors: Tensor, positives: Tensor, *, iterations: int = 50) 
     """Maximise the likelihood of positives given anchors on the unit sphere over a diagonal Λ.
 
     The law of a positive is Fisher–Bingham, an exponential family in Λ: the problem is convex and every
-    pair has the same say. The normaliser is the saddlepoint's, whose derivatives are cheap. Beside the exact
-    one it moves Λ̂ at d = 10 by 1e-4 of itself where all Λ are equal, and by half a per cent where they differ
-    tenfold; by less in more dimensions.
+    pair has the same weight. The normaliser is the saddlepoint approximation, whose derivatives are cheap.
+    Compared with the exact one it moves Λ̂ at d = 10 by 1e-4 of itself where all Λ are equal, and by half a
+    per cent where they differ tenfold; by less in more dimensions.
 
     Example:
         >>> from aninfonce.distributions import FisherBingham, Uniform

@@ -24,15 +24,15 @@ from aninfonce.losses import AnInfoNCE, CandidatePotential, InfoNCE
 from aninfonce.losses.ensemble import members
 from aninfonce.similarities import Anisotropic
 
-# Λ̂ below this says that a direction is all noise; its logarithm is kept from running away.
+# Smallest Λ̂ of a direction that is all noise: keeps its logarithm from running away.
 _SMALLEST = 0.1
 
 
 def prepare_for_sphere(embedding: Embedding, loss: nn.Module, x: Tensor, dim: int) -> tuple[nn.Linear, bool]:
-    """Find the linear layer that maps onto the sphere fold into, or append one.
+    """Find the linear layer into which maps onto the sphere are folded, or append one.
 
     Args:
-        embedding: whose body may get a layer more.
+        embedding: its body may get one more layer.
         loss: of the run.
         x: a few observations to try it on.
         dim: d, columns of the embedding.
@@ -99,7 +99,7 @@ def map_to_sphere(embedding: Embedding, last: nn.Linear, loss: AnInfoNCE, x: Ten
 
 @torch.no_grad()
 def carry_potentials(loss: InfoNCE, matrix: Tensor, centre: Tensor) -> list[Tensor]:
-    """Let candidate potentials give the same numbers after h ↦ A(h − b); a potential of another kind stays.
+    """Make candidate potentials give the same values after h ↦ A(h − b); other potentials stay.
 
     Args:
         loss: whose potentials are changed in place.
@@ -124,13 +124,13 @@ def carry_potentials(loss: InfoNCE, matrix: Tensor, centre: Tensor) -> list[Tens
 
 
 def similarity_of(loss: AnInfoNCE) -> Anisotropic:
-    """Give the similarity that has the Λ̂ of a loss."""
+    """Get the similarity that holds the Λ̂ of a loss."""
     assert isinstance(loss.similarity, Anisotropic)
     return loss.similarity
 
 
 @torch.no_grad()
 def set_concentration(similarity: Anisotropic, values: Tensor) -> None:
-    """Put positive numbers (d,) in the place of Λ̂."""
+    """Replace Λ̂ by positive numbers (d,)."""
     like = Anisotropic(similarity.dim, values.to(similarity.raw), similarity.positive_map)
     similarity.raw.copy_(like.raw)

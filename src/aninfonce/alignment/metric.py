@@ -9,14 +9,14 @@ from torch import Tensor, nn
 
 from aninfonce._validation import check_count, check_matrix, check_vector
 from aninfonce.losses import info_nce
-from aninfonce.similarities import Factors, Similarity
+from aninfonce.similarities import Anisotropic, Factors, Similarity
 
 # Anchors that the second derivatives are computed on, out of the first blocks; slopes use all pairs.
 _CURVATURE_ANCHORS = 128
 _CURVATURE_BLOCKS = 16
-# Entries of M above which those off its diagonal are taken to bend the loss each by itself.
+# With more entries in M than this, the curvature between those off its diagonal is neglected.
 _MOST_COUPLED = 256
-# The search ends when a step promises less than this share of what the noise of the pairs does to the loss.
+# The search ends once a step promises to lower the loss by less than this share of its sampling noise.
 _NOISE_SHARE = 0.1
 
 
@@ -30,7 +30,7 @@ class FittedMetric(NamedTuple):
 
 
 class Quadratic(Similarity):
-    """−½ΔᵀMΔ for any symmetric M: the loss is convex in it, which a factor of M would spoil."""
+    """−½ΔᵀMΔ for any symmetric M, in which the loss is convex; in a factor of M it would not be."""
 
     def __init__(self, matrix: Tensor) -> None:
         super().__init__()
@@ -103,10 +103,10 @@ def fit_metric(
 
 
 def _newton(blocks: list[tuple[Tensor, Tensor]], index: Tensor, d: int, passes: int) -> tuple[Tensor, float]:
-    """Go from M = I to the lowest loss: all pairs give its slope, some anchors its curvature.
+    """Minimise the loss from M = I on: slopes from all pairs, curvature from some anchors.
 
-    The start counts a hundredth of a pair: where hardly one is ever mistaken for another, the loss alone
-    would have no minimum. More would hold back a search that starts far away.
+    A ridge toward the start, of weight 0.01/N, gives the loss a minimum even where hardly any positive is
+    ever mistaken for a negative. A stronger one would hold back a search that starts far away.
     """
     start = entries = best = torch.eye(d, dtype=torch.float64)[index[0], index[1]]
     pairs = sum(len(a) for a, _ in blocks)
@@ -137,13 +137,23 @@ def _value_and_slope(
     blocks: list[tuple[Tensor, Tensor]], matrix: Tensor, index: Tensor
 ) -> tuple[float, Tensor]:
     """Mean loss over blocks and its derivatives in the entries."""
-    similarity = Quadratic(matrix.to(blocks[0][0]))
-    total, slope = 0.0, torch.zeros_like(matrix)
+    values = matrix.diagonal()
+    similarity: Quadratic | Anisotropic
+    if index.shape[1] == len(matrix) and bool((values > 0).all()):
+        # A positive diagonal stretches columns: half of the symmetric matrix serves.
+        similarity = Anisotropic(len(matrix), values.to(blocks[0][0]))
+        parameter = similarity.raw
+    else:
+        similarity = Quadratic(matrix.to(blocks[0][0]))
+        parameter = similarity.metric
+    total, slope = 0.0, torch.zeros(parameter.shape, dtype=torch.float64)
     with torch.enable_grad():
         for a, p in blocks:
             loss = info_nce(a, p, similarity=similarity)
-            slope += torch.autograd.grad(loss, similarity.metric)[0].cpu() / len(blocks)
+            slope += torch.autograd.grad(loss, parameter)[0].cpu() / len(blocks)
             total += loss.item() / len(blocks)
+    if slope.ndim == 1:
+        return total, slope / values  # the parameter is a logarithm
     slope = slope + slope.T - torch.diag(slope.diagonal())
     return total, slope[index[0], index[1]]
 
@@ -186,7 +196,7 @@ def _curvature(blocks: list[tuple[Tensor, Tensor]], matrix: Tensor, index: Tenso
 
 
 def _doubt(similarity: Quadratic, anchors: Tensor, positives: Tensor) -> Tensor:
-    """Probability that each anchor's positive is not taken for it."""
+    """One minus the softmax probability of each anchor's positive."""
     logits = similarity(anchors, anchors)
     logits.diagonal().copy_(similarity.pair(anchors, positives))
     doubt: Tensor = 1.0 - logits.softmax(dim=1).diagonal()

@@ -1,4 +1,4 @@
-"""Training in Rᵈ: is the space flat or a sphere, and how a flat embedding is finished.
+"""Which space the latents live in, read off an embedding that was trained in Rᵈ.
 
 Every run on the sphere begins in Rᵈ (`map_to_sphere.py`). With a candidate potential, what it learns there
 is right for any marginal distribution: the latents up to an affine map. So the same first half of the steps
@@ -76,9 +76,9 @@ def choose_space(h: Tensor) -> SpaceChoice:
 
 
 def look_for_box(choice: SpaceChoice, sixth_moments: Sequence[float]) -> SpaceChoice:
-    """Say that a flat space is a box if each of its finished columns is uniform.
+    """Call a flat space a box if each of its finished columns is uniform.
 
-    Nothing is trained anew for it: the theorem of flat space holds in a box, and uniform factors are so far
+    Nothing has to be retrained: the theorem of flat space holds in a box, and uniform factors are so far
     from Gaussian that those of equal Λ̂ are told apart by independence.
 
     Example:

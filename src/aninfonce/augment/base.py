@@ -1,6 +1,6 @@
 """What an augmentation is: parameters drawn from a given generator, and what they do to images.
 
-Drawing and applying are apart, so that what was done to each image is known and can be done again. kornia
+Drawing and applying are separate, so that what was done to each image is known and can be repeated. kornia
 changes the pixels; its own random layers are not used, since they draw from torch's global state.
 """
 
@@ -111,7 +111,7 @@ class Compose(Augmentation):
         ['blur.applied', 'blur.sigma', 'flip.applied']
 
     Args:
-        steps: of different names.
+        steps: augmentations with different names.
 
     """
 

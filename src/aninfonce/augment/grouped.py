@@ -14,7 +14,7 @@ SIMCLR_GROUPS: tuple[tuple[str, ...], ...] = ((), ("jitter", "grey"), ("crop", "
 
 
 class GroupedViews(ViewSource):
-    """Two views of each image that share a group of augmentations: those of row i the group i mod k.
+    """Two views of each image that share a group of augmentations: row i shares group i mod k.
 
     What a pair shares is still drawn anew for each pair, so that an embedding of that kind of pairs has to
     keep it. `AlternatingLoss` contrasts each kind with itself, with a Λ̂ of its own.

@@ -37,7 +37,7 @@ def simclr(kind: str = "cifar10") -> Compose:
 
     References:
         Chen et al., "A Simple Framework for Contrastive Learning of Visual Representations", 2020.
-        Rusak et al., "InfoNCE: Identifying the Gap Between Theory and Practice", 2024.
+        Rusak et al., "InfoNCE: Identifying the Gap Between Theory and Practice", 2025.
 
     """
     check_choice(kind, "kind", ("mnist", "cifar10"))
@@ -80,7 +80,7 @@ def fixed(name: str, strength: float | None = None) -> Augmentation:
 
 
 def readouts(channels: int) -> dict[str, Augmentation]:
-    """Build every augmentation that alone suits images of so many channels, at its middling strength.
+    """Build every augmentation that suits images with this many channels, each at a middling strength.
 
     Example:
         >>> list(readouts(1))

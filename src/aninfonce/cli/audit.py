@@ -22,8 +22,8 @@ def audit(
     data: Annotated[
         str,
         typer.Option(
-            help="An .npz file with x and x_pos (and z, labels), a folder of such .npy files or of images,"
-            " or mnist, fashion-mnist, cifar10.",
+            help="An .npz, .csv or .parquet file with x and x_pos (and z, labels), a folder of .npy files of"
+            " these names or of images, or mnist, fashion-mnist, cifar10.",
             show_default=False,
         ),
     ],
@@ -38,6 +38,10 @@ def audit(
     flat: Annotated[
         bool, typer.Option("--flat", help="Give the encoder images as rows of pixels, as an MLP wants them.")
     ] = False,
+    fail_on_concern: Annotated[
+        bool,
+        typer.Option("--fail-on-concern", help="Exit with 1 if a finding asks for attention, as for CI."),
+    ] = False,
 ) -> None:
     """See what an encoder kept and lost, and which assumption its data break.
 
@@ -50,6 +54,8 @@ def audit(
         aninfonce audit --encoder mine:embed --data x.npz --augmentations mine:changes --out audit
 
         aninfonce audit --encoder mine:embed --data cifar10 --out audit
+
+        aninfonce audit --encoder mine:embed --data pairs.csv --out audit --fail-on-concern
     """
     from aninfonce.cli.audit_data import open_audit_data
 
@@ -74,6 +80,8 @@ def audit(
     page = write_audit(report, out, name=encoder)
     typer.echo(str(report))
     typer.echo(f"wrote {page}")
+    if fail_on_concern and report.concerns:
+        raise typer.Exit(1)
 
 
 def _encoder(text: str) -> Any:

@@ -89,8 +89,8 @@ def _arrays(text: str) -> dict[str, Tensor]:
     path = Path(text)
     if not path.exists():
         raise ValueError(
-            "--data must be an .npz file, a folder of .npy files or of images, or a data set of"
-            f" `aninfonce data list`, got {text!r}{did_you_mean(text, dataset_names())}"
+            "--data must be an .npz, .csv or .parquet file, a folder of .npy files or of images, or a data"
+            f" set of `aninfonce data list`, got {text!r}{did_you_mean(text, dataset_names())}"
         )
 
     from aninfonce.datasets.arrays import list_arrays

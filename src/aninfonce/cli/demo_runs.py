@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 PROCESS = "fig2/25"
+PARTS = ("content", "style")
 # InfoNCE has the inner product at temperature 1, as in the paper.
 LOSSES = {"InfoNCE": "infonce", "AnInfoNCE": "aninfonce"}
+# Observations in the pictures.
+_SHOWN = 1500
 _QUICK: dict[str, Any] = {
     "steps": 600,
     "batch_size": 256,
@@ -33,14 +36,16 @@ class DemoRun:
 
     Attributes:
         name: of the loss.
-        r2: by part, on fresh pairs.
+        r2: by part, content and style, on fresh observations.
         concentration: Λ̂ ascending; for InfoNCE one number for all factors, one over the temperature.
         truth: Λ ascending.
         loss: on the held-out pairs.
         optimum: of the loss on the same pairs.
-        seconds: of training.
+        seconds: duration of the training.
         folded: the label-free check; None where it does not apply.
         switch: step at which the embedding was put on the sphere; None if it was there all along.
+        hidden: (n, 4), two factors of each part of some fresh observations.
+        found: (n, 4), the same as read off the embedding by least squares, fitted on other observations.
         history: rows of the log.
 
     """
@@ -54,12 +59,14 @@ class DemoRun:
     seconds: float
     folded: bool | None
     switch: int | None
+    hidden: list[list[float]] = field(repr=False)
+    found: list[list[float]] = field(repr=False)
     history: list[Row] = field(repr=False)
 
 
 def demo_config(name: str, seed: int, *, quick: bool) -> TrainingConfig:
     """Give the settings of one of the two trainings."""
-    from aninfonce.training.rates import INFONCE_RATES, scaled_rates
+    from aninfonce.recipe import INFONCE_RATES, scaled_rates
 
     # At the rates of AnInfoNCE, a sixth of the style is left over from the start at the same loss.
     rates = scaled_rates(INFONCE_RATES) if name == "InfoNCE" else {}
@@ -76,7 +83,7 @@ def demo_config(name: str, seed: int, *, quick: bool) -> TrainingConfig:
 
 
 def run_side_by_side(seed: int, *, quick: bool) -> list[DemoRun]:
-    """Train both losses at the same time, with a progress bar each."""
+    """Train both losses at the same time, each with a progress bar."""
     context = worker_context()
     news: Queue[tuple[str, str, Any]] = context.Queue()
     workers = {
@@ -137,6 +144,7 @@ def _work(name: str, seed: int, quick: bool, news: Queue[tuple[str, str, Any]]) 
 def train_one(name: str, seed: int, *, quick: bool, reporter: Reporter) -> DemoRun:
     """Train one loss and score it on fresh pairs."""
     import torch
+    from sklearn.linear_model import LinearRegression
 
     from aninfonce._seeds import stream
     from aninfonce.losses import InfoNCE
@@ -151,7 +159,10 @@ def train_one(name: str, seed: int, *, quick: bool, reporter: Reporter) -> DemoR
     fresh = pairs.sample(16_384, stream(seed, "test pairs"))
     assert fresh.z is not None
     assert pairs.concentration is not None
-    score = linear_r2(fresh.z, fitted.embed(fresh.x), partitions=pairs.partitions())
+    z, parts = fitted.embed(fresh.x), pairs.partitions()
+    score = linear_r2(fresh.z, z, partitions=parts)
+    shown = fresh.z[:, [factor for part in PARTS for factor in parts[part][:2]]]
+    readout = LinearRegression().fit(z[_SHOWN:], shown[_SHOWN:])
     last = fitted.history[-1]
     if fitted.concentration is not None:
         concentration = fitted.concentration.sort().values.tolist()
@@ -161,7 +172,7 @@ def train_one(name: str, seed: int, *, quick: bool, reporter: Reporter) -> DemoR
     unfold = config.recipe.unfold
     return DemoRun(
         name=name,
-        r2=score.per_partition,
+        r2={part: score.per_partition[part] for part in PARTS},
         concentration=concentration,
         truth=pairs.concentration.sort().values.tolist(),
         loss=last["held_out_loss"],
@@ -169,8 +180,15 @@ def train_one(name: str, seed: int, *, quick: bool, reporter: Reporter) -> DemoR
         seconds=fitted.seconds,
         folded=fitted.folded,
         switch=int(unfold.share * config.recipe.steps) if config.unfolds and unfold is not None else None,
+        hidden=_rounded(shown[:_SHOWN]),
+        found=_rounded(readout.predict(z[:_SHOWN])),
         history=fitted.history,
     )
+
+
+def _rounded(rows: Any) -> list[list[float]]:
+    """Give so many digits as a picture shows."""
+    return [[round(float(value), 4) for value in row] for row in rows]
 
 
 def comparison_table(runs: list[DemoRun]) -> Table:
@@ -180,28 +198,28 @@ def comparison_table(runs: list[DemoRun]) -> Table:
 
     title = "What the two losses recover of the same ten factors"
     table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    learned = concentration_heading(runs[0])
-    for heading in ("", "R² content", "R² style", learned, "loss", "optimum", "seconds"):
-        table.add_column(heading, justify="left" if heading in ("", learned) else "right")
-    for run in runs:
-        table.add_row(
-            run.name,
-            f"{run.r2['content']:.4f}",
-            f"{run.r2['style']:.4f}",
-            describe_concentration(run),
-            f"{run.loss:.3f}",
-            f"{run.optimum:.3f}",
-            f"{run.seconds:.0f}",
-        )
+    headings, *rows = comparison_rows(runs)
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "" or "Λ̂" in heading else "right")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
-def concentration_heading(run: DemoRun) -> str:
-    """Name the column of Λ̂, with the truth."""
-    return f"Λ̂ ({' and '.join(f'{value:g}' for value in sorted(set(run.truth)))})"
+def comparison_rows(runs: list[DemoRun]) -> list[tuple[str, ...]]:
+    """Write the numbers of both results, under a row of headings; that of Λ̂ has the truth."""
+    truth = " and ".join(f"{value:g}" for value in sorted(set(runs[0].truth)))
+    rows: list[tuple[str, ...]] = [
+        ("", "R² content", "R² style", f"Λ̂ ({truth})", "loss", "optimum", "seconds")
+    ]
+    for run in runs:
+        recovered = (f"{run.r2[part]:.4f}" for part in PARTS)
+        losses = (f"{run.loss:.3f}", f"{run.optimum:.3f}")
+        rows.append((run.name, *recovered, _describe_concentration(run), *losses, f"{run.seconds:.0f}"))
+    return rows
 
 
-def describe_concentration(run: DemoRun) -> str:
+def _describe_concentration(run: DemoRun) -> str:
     """Say Λ̂ in a few words: its range for each value of Λ."""
     if len(run.concentration) == 1:
         return f"{run.concentration[0]:g}, fixed"

@@ -20,14 +20,16 @@ def embed(
     checkpoint: Annotated[
         Path, typer.Argument(help="A run's folder, or one of its checkpoints.", show_default=False)
     ],
-    data: Annotated[Path, typer.Argument(help="Observations, .npz or .npy.", show_default=False)],
+    data: Annotated[
+        Path, typer.Argument(help="Observations: .npz, .npy, .csv or .parquet.", show_default=False)
+    ],
     out: Annotated[
         Path,
         typer.Option(
             "--out", "-o", help="Where the embeddings go: .npy, .npz (as `embedding`) or .csv with a header."
         ),
     ],
-    key: Annotated[str, typer.Option(help="Array of the .npz file.")] = "x",
+    key: Annotated[str, typer.Option(help="Array of the file, if it has several.")] = "x",
 ) -> None:
     """Embed observations with a trained encoder.
 

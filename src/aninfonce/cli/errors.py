@@ -13,7 +13,7 @@ P = ParamSpec("P")
 
 
 def friendly(command: Callable[P, None]) -> Callable[P, None]:
-    """Turn the errors that a user can mend into a message and an exit code.
+    """Turn errors that a user can fix into a message and an exit code.
 
     2: bad input, 1: the training failed, 128 + n: stopped by signal n.
     """

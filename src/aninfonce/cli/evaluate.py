@@ -23,7 +23,8 @@ def evaluate(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Arrays `x`, `x_pos` (and `z`) to score on.", show_default="held-out pairs of the run"
+            help="Arrays `x`, `x_pos` (and `z`) to score on: .npz, .csv or .parquet.",
+            show_default="held-out pairs of the run",
         ),
     ] = None,
     pairs: Annotated[int, typer.Option(min=1024, help="Pairs to score on.")] = 16_384,

@@ -45,7 +45,8 @@ def train(
           process: fig2/25
 
     Pairs of your own come from a file with arrays `x` and `x_pos` (and `z`, to
-    score against, if you know it):
+    score against, if you know it): .npz, or .csv or .parquet with columns x_0,
+    x_1, …, x_pos_0, …:
 
         data:
           arrays: pairs.npz
@@ -73,7 +74,7 @@ def train(
         listed_by = "`aninfonce.processes.preset_names()`"
         check_choice(settings.data.process, "data.process", preset_names(), listed_by=listed_by)
 
-    # What is wrong in the file has been told: torch, which takes seconds to load, is loaded only now.
+    # The file has been checked: torch, which takes seconds to load, is loaded only now.
     from aninfonce.training.loop import Trainer
     from aninfonce.training.open_data import open_data, with_sha256
     from aninfonce.training.process_exit import leave_process_group

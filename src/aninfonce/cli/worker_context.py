@@ -11,11 +11,11 @@ _PRELOAD = ["aninfonce.training.loop", "aninfonce.processes", "lightning_fabric"
 
 
 def worker_context() -> Any:
-    """Give the way to start workers: from a fork server where there is one, else from scratch.
+    """Choose how workers are started: from a fork server where there is one, else from scratch.
 
     The first call starts the server without waiting for it.
     """
-    # One thread a worker, also in numpy's libraries: idle threads would spin on the other worker's core.
+    # One thread per worker, also in numpy's libraries: idle threads would spin on the other worker's core.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     if "forkserver" not in multiprocessing.get_all_start_methods():

@@ -1,4 +1,4 @@
-"""Numbers in .npy and .npz files: nothing is executed, and no memory asked for that the file cannot fill."""
+"""Numbers in files: nothing is executed, and no memory asked for that a file of numpy's cannot fill."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from aninfonce.datasets.images import DatasetError
 from aninfonce.datasets.reading import check_size, check_unpacked, one_line, reading
+from aninfonce.datasets.table_files import TABLES, read_table
 
 Array = npt.NDArray[Any]
 
@@ -74,8 +75,8 @@ def read_npz(path: Path, names: Collection[str] | None = None, *, kinds: str = N
 
     Args:
         path: of the file.
-        names: of those to read, if they are there; all if omitted.
-        kinds: that they may be of, as numpy abbreviates them; "U" is text.
+        names: arrays to read, where they exist; all if omitted.
+        kinds: allowed kinds of numbers, as numpy abbreviates them; "U" is text.
 
     Returns:
         Arrays by name, as they were saved.
@@ -90,8 +91,28 @@ def read_npz(path: Path, names: Collection[str] | None = None, *, kinds: str = N
         }
 
 
+def read_named(path: Path, names: Collection[str] | None = None) -> dict[str, Array]:
+    """Read arrays as the ending says: .npz, .csv, .parquet, or else .npy, whose array is `x`.
+
+    Args:
+        path: of the file.
+        names: of those to read, if they are there; all if omitted.
+
+    Returns:
+        Arrays by name.
+
+    """
+    ending = path.suffix.lower()
+    if ending == ".npz":
+        return read_npz(path, names)
+    arrays: dict[str, Array] = {**read_table(path)} if ending in TABLES else {"x": read_npy(path)}
+    return {name: values for name, values in arrays.items() if names is None or name in names}
+
+
 def list_arrays(path: Path) -> str:
-    """Name the arrays of an .npz file, or of an .npy file, whose array is `x`, in one line for an error."""
+    """Name the arrays of a file that `read_named` reads, in one line for an error."""
+    if path.suffix.lower() in TABLES:
+        return one_line(", ".join(sorted(read_table(path))))
     if path.suffix.lower() != ".npz":
         return "x"
     with _archive(path) as (_, members):

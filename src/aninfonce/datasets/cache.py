@@ -36,7 +36,7 @@ def load_images(
     Args:
         source: a name of `dataset_names()`, or the folder of a copy as `read_images` takes it.
         split: "train" or "test".
-        folder: where fetched data sets are, as `cache_dir` has it.
+        folder: where fetched data sets are kept, as in `cache_dir`.
         size: side of the square that pictures of a folder are scaled and cut to.
 
     Returns:
@@ -62,10 +62,10 @@ def load_images(
 
 
 def store(info: DatasetInfo, place: Path, parts: dict[str, LabelledImages], origin: str) -> Path:
-    """Put a data set into the cache, whole or not at all, once it is what it should be.
+    """Put a data set into the cache, whole or not at all, once its checks have passed.
 
     Args:
-        info: of the data set.
+        info: entry of the catalogue.
         place: the cache directory.
         parts: images of each split.
         origin: where they came from, for the record.

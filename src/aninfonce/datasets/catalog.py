@@ -1,4 +1,4 @@
-"""The data sets that can be fetched: where from, what must arrive."""
+"""The data sets that can be fetched: from where, and what must arrive."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DatasetInfo:
             arrays arrive or none.
         classes: names of the labels.
         routes: tried in this order.
-        megabytes: to download, about.
+        megabytes: approximate size of the download.
 
     """
 
@@ -177,5 +177,5 @@ def dataset_names() -> tuple[str, ...]:
 
 
 def dataset_info(name: str) -> DatasetInfo:
-    """Give what is known of a data set, or say which there are."""
+    """Look up a data set by name; an unknown name is answered with those there are."""
     return DATASETS[check_choice(name, "name", dataset_names())]

@@ -74,7 +74,7 @@ def read_pickled_batch(path: Path) -> tuple[Pixels, Labels]:
     with reading(path, "a batch of CIFAR-10"):
         pixels, labels = data.reshape(-1, *_SHAPE), np.array(numbers, dtype=np.int64)
     if labels.shape != pixels.shape[:1]:
-        raise DatasetError(f"{path} must hold one label an image, got {labels.shape} for {len(pixels)}")
+        raise DatasetError(f"{path} must hold one label per image, got {labels.shape} for {len(pixels)}")
     return pixels, _checked(labels, path)
 
 

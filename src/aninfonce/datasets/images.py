@@ -1,4 +1,4 @@
-"""Images with labels: what every reader gives."""
+"""Images with labels: what every reader returns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Labels = npt.NDArray[np.int64]
 
 
 class DatasetError(ValueError):
-    """Files of a data set that cannot be used, and why."""
+    """A file of a data set cannot be used; the message says why."""
 
 
 class MissingSplit(DatasetError):

@@ -44,7 +44,7 @@ def read_images(path: str | Path, split: str = "train", *, size: int = 224) -> L
 
     Args:
         path: folder of idx files (plain or .gz), of CIFAR-10 batches (python, binary, or PNG sheets with JSON
-            labels), or of pictures with one folder a class, perhaps below train/ and test/ or val/.
+            labels), or of pictures with one folder per class, perhaps below train/ and test/ or val/.
         split: "train" or "test"; a folder of pictures without such parts is the same for both.
         size: side of the square that pictures of a folder are scaled and cut to.
 

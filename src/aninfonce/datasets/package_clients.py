@@ -1,7 +1,7 @@
 """Data sets that are packages: downloaded by the machine's own clients, npm and apt.
 
-Only for those who ask for it, as `aninfonce data get` does. A client runs in an empty folder and changes
-nothing else; a machine that has no list of packages yet is told to fetch one, not made to.
+Used only on request, as by `aninfonce data get`. A client runs in an empty folder and changes nothing else:
+a machine without a list of packages gets an error, not an `apt-get update`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from aninfonce.datasets.images import DatasetError
 
-# Told what is going on, and bytes done of bytes in all where they are known.
+# Called with a message, and with bytes done and in total where these are known.
 Report = Callable[[str, int | None, int | None], None]
 
 _SECONDS = 900
@@ -28,7 +28,7 @@ def ask_client(client: str, package: str, folder: Path, report: Report) -> Path:
         client: "npm" or "apt".
         package: with its version, as the client spells it.
         folder: where the archive goes.
-        report: told of the progress.
+        report: called with the progress.
 
     Returns:
         The archive.

@@ -1,4 +1,4 @@
-"""Pickled arrays, read by a machine that calls nothing and knows only the steps that such files need."""
+"""Pickled arrays, read by a machine that calls nothing and knows only the opcodes such files need."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def read_pickle(path: Path, what: str, kinds: Collection[str]) -> Any:
 
     Args:
         path: of the file.
-        what: it should be, for errors.
-        kinds: of numbers that arrays may hold, as numpy abbreviates them, such as "u1".
+        what: what the file should be, for error messages.
+        kinds: allowed kinds of numbers, as numpy abbreviates them, such as "u1".
 
     Returns:
         The content; texts of Python 2 are bytes.

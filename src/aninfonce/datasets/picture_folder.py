@@ -1,4 +1,4 @@
-"""Folders of pictures, one folder a class, as ImageNet is kept."""
+"""Folders of pictures, one per class, as ImageNet is kept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FolderImages:
     by threads, one for each core, since Pillow lets them run side by side.
 
     Args:
-        files: of the pictures.
+        files: paths of the pictures.
         size: side of the square.
 
     """
@@ -69,7 +69,7 @@ class FolderImages:
 
 
 def read_folder(path: str | Path, size: int = 224) -> LabelledImages:
-    """List the pictures of a folder with one folder a class; they are opened when they are used.
+    """List the pictures of a folder with one folder per class; they are opened when they are used.
 
     Args:
         path: the folder, such as imagenet/train.
@@ -82,14 +82,14 @@ def read_folder(path: str | Path, size: int = 224) -> LabelledImages:
     path = Path(path)
     found = class_folders(path)
     if not found:
-        raise DatasetError(f"{path} must hold folders of pictures ({', '.join(SUFFIXES)}), one a class")
+        raise DatasetError(f"{path} must hold folders of pictures ({', '.join(SUFFIXES)}), one per class")
     files = [file for pictures in found.values() for file in pictures]
     labels = np.repeat(np.arange(len(found)), [len(pictures) for pictures in found.values()])
     return LabelledImages(FolderImages(files, size), labels.astype(np.int64), tuple(found))
 
 
 def class_folders(path: Path) -> dict[str, list[str]]:
-    """Find the folders in `path` that hold pictures at any depth, and these, in alphabetical order."""
+    """Find the folders in `path` that hold pictures at any depth, and list the pictures, both sorted."""
     found = {folder.name: sorted(_pictures(folder)) for folder in _folders(path)}
     return {name: pictures for name, pictures in found.items() if pictures}
 

@@ -14,7 +14,7 @@ ABOUT = "about.json"
 
 
 def cache_dir(folder: str | Path | None = None) -> Path:
-    """Say where data sets are kept.
+    """Find the folder in which data sets are kept.
 
     Args:
         folder: a place of the user's choice. If omitted, the environment variable ANINFONCE_DATA decides, and

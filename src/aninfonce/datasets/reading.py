@@ -1,4 +1,4 @@
-"""Files of users and from the network: whatever is wrong with one ends in one line that names it."""
+"""Files of users and from the network: whatever is wrong with one becomes a one-line error that names it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def reading(path: Path, what: str) -> Iterator[None]:
 
     Args:
         path: of the file that is read. What is no plain file is refused: a pipe would never end.
-        what: it should be, with its article.
+        what: what the file should be, with its article.
 
     """
     if not path.is_file():
@@ -50,7 +50,7 @@ def reading(path: Path, what: str) -> Iterator[None]:
 
 
 def one_line(text: str) -> str:
-    r"""Fit a text that comes from a file, or speaks of one, into a message that no terminal obeys.
+    r"""Make text from a file safe for a one-line message: short, and without control characters.
 
     >>> one_line("a\n\n b\x1b[31m")
     'a b?[31m'

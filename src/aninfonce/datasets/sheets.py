@@ -1,4 +1,4 @@
-"""CIFAR-10 as PNG sheets: one image a row, all its pixels side by side, labels in JSON."""
+"""CIFAR-10 as PNG sheets: one image per row, all its pixels side by side, labels in JSON."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_sheets(sheets: list[Path], labels: Path) -> LabelledImages:
         if start == len(images):
             return LabelledImages(images, numbers)
     raise DatasetError(
-        f"{labels} must hold one label an image, got {len(numbers)} for {len(sheets)} sheet(s) of other size"
+        f"{labels} must hold one label per image, got {len(numbers)} for {len(sheets)} sheet(s) of other size"
     )
 
 
@@ -47,7 +47,7 @@ def read_sheet(path: Path) -> Pixels:
     """Read one PNG sheet as (n, 3, 32, 32)."""
     pixels = np.asarray(read_picture(path))
     if pixels.shape[1] != _SIDE**2:
-        raise DatasetError(f"{path} must have {_SIDE**2} pixels a row, got {pixels.shape[1]}")
+        raise DatasetError(f"{path} must have {_SIDE**2} pixels per row, got {pixels.shape[1]}")
     return pixels.reshape(-1, _SIDE, _SIDE, 3).transpose(0, 3, 1, 2)
 
 

@@ -24,7 +24,7 @@ def pixel_tensor(images: Any, name: str = "images") -> Tensor:
 
     Args:
         images: an array or tensor of uint8, or of floats from 0 to 1, of any shape; may be read-only.
-        name: of the argument, for errors.
+        name: name of the argument, for error messages.
 
     Returns:
         float32 of the same shape.

@@ -1,4 +1,4 @@
-"""Getting archives to this machine, and out of their packing. All that is trusted is a sum of bytes."""
+"""Downloading archives and unpacking them. Nothing is trusted but checksums."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aninfonce.datasets.package_clients import Report, ask_client, unpack_deb
 from aninfonce.datasets.reading import check_unpacked, one_line
 
 _BLOCK = 1 << 18
-# Six times the largest file of the catalogue: an address that sends without end fills no disk.
+# Six times the largest file of the catalogue, so that an endless answer cannot fill the disk.
 _MOST_BYTES = 1 << 30
 
 
@@ -21,9 +21,9 @@ def download(route: Route, folder: Path, report: Report) -> list[Path]:
     """Get the archives of a route into an empty folder and check their sums.
 
     Args:
-        route: which way.
+        route: where from.
         folder: where the archives go.
-        report: told of the progress.
+        report: called with the progress.
 
     Returns:
         The archives.
@@ -47,7 +47,7 @@ def check_sum(path: Path, expected: str) -> None:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack an archive into a folder; a file that is none is moved there.
+    """Unpack an archive into a folder; a file of another kind is moved there.
 
     Args:
         archive: .tgz, .tar.gz, .deb, or a single file.
@@ -97,7 +97,7 @@ def _download(address: str, folder: Path, report: Report) -> Path:
 
 
 class _Progress:
-    """What pooch takes for a progress bar: passes the bytes on, and ends a download that has no end."""
+    """Stands in for pooch's progress bar: reports the bytes, and stops a download that has no end."""
 
     def __init__(self, address: str, report: Report) -> None:
         self.address, self.report = address, report
@@ -113,7 +113,7 @@ class _Progress:
         self.report(f"downloading {self.address.rsplit('/', 1)[-1]}", done, self.total or None)
 
     def reset(self) -> None:
-        """Count anew: pooch ends with the announced size."""
+        """Start counting again; pooch then reports the whole size."""
         self.done = 0
 
     def close(self) -> None:

@@ -64,7 +64,7 @@ class AuditReport:
         raise KeyError(f"{name!r} is none of {[finding.name for finding in self.findings]}")
 
     def __str__(self) -> str:
-        """Write one line a finding: "!" asks for attention, "?" for more pairs, "-" was not judged."""
+        """Write one line per finding: "!" asks for attention, "?" for more pairs, "-" was not judged."""
         return "\n".join(str(finding) for finding in self.findings)
 
     def _repr_html_(self) -> str:

@@ -13,6 +13,7 @@ from aninfonce.diagnostics.finding import Finding, gravest, judge, not_judged, t
 from aninfonce.diagnostics.frame import even_block
 from aninfonce.diagnostics.intervals import Interval, jackknife
 from aninfonce.diagnostics.sample import Sample
+from aninfonce.plots._axes import LEVEL, MAIN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,8 +78,8 @@ def calibration(sample: Sample) -> Finding:
     ]
 
     def draw(axis: Axes) -> None:
-        axis.plot([0, 1], [0, 1], color="black", linewidth=1, linestyle=":")
-        axis.plot(*zip(*means, strict=True), "o-", color="#22558f")
+        axis.plot([0, 1], [0, 1], **LEVEL)
+        axis.plot(*zip(*means, strict=True), "o-", color=MAIN)
         axis.set(xlabel="how sure", ylabel="how often right", title="Reliability (dotted: calibrated)")
 
     return Finding(

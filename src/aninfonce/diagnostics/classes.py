@@ -10,6 +10,7 @@ from aninfonce.diagnostics.finding import Finding, Status, titled
 from aninfonce.diagnostics.intervals import proportion
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.metrics import knn_accuracy, linear_probe_accuracy
+from aninfonce.plots._axes import LEVEL, MAIN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,8 +55,8 @@ def classes(sample: Sample) -> Finding:
 
     def draw(axis: Axes) -> None:
         names = sorted(linear.per_class)
-        axis.bar(names, [linear.per_class[name] for name in names], color="#22558f")
-        axis.axhline(chance, color="black", linewidth=1, linestyle=":")
+        axis.bar(names, [linear.per_class[name] for name in names], color=MAIN)
+        axis.axhline(chance, **LEVEL)
         axis.set(xlabel="class", ylabel="accuracy", ylim=(0, 1.02), title="Linear probe (dotted: chance)")
 
     return Finding(

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, titled, whole_ticks
+from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, titled
 from aninfonce.diagnostics.sample import Sample
+from aninfonce.plots._axes import MAIN, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,10 +54,10 @@ def collapse(sample: Sample) -> Finding:
         advice = f"{uses}."
 
     def draw(axis: Axes) -> None:
-        axis.plot(np.arange(1, len(spectrum) + 1), spectrum, "o-", color="#22558f", markersize=3)
+        axis.plot(np.arange(1, len(spectrum) + 1), spectrum, "o-", color=MAIN, markersize=3)
         axis.set(xlabel="direction", ylabel="standard deviation", title="Spectrum of the embedding")
         axis.set_ylim(bottom=0)
-        whole_ticks(axis)
+        whole_ticks(axis.xaxis, np.arange(1, len(spectrum) + 1))
 
     return Finding(
         measure=f"effective dimensions of {dim}",

@@ -11,8 +11,9 @@ from scipy.signal import find_peaks
 
 from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_judged, titled
 from aninfonce.diagnostics.intervals import Interval, jackknife_each
-from aninfonce.diagnostics.run import Run
 from aninfonce.diagnostics.sample import Sample
+from aninfonce.diagnostics.training_facts import TrainingFacts
+from aninfonce.plots._axes import MAIN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +111,7 @@ def conditional(sample: Sample) -> Finding:
 
     def draw(axis: Axes) -> None:
         unit = (column - column.mean()) / column.std()
-        axis.hist(unit, np.linspace(-4, 4, 60).tolist(), density=True, color="#22558f", alpha=0.8)
+        axis.hist(unit, np.linspace(-4, 4, 60).tolist(), density=True, color=MAIN, alpha=0.8)
         grid = np.linspace(-4, 4, 200)
         axis.plot(grid, stats.norm.pdf(grid), color="black", linewidth=1)
         axis.set(xlabel="step / its standard deviation", ylabel="density")
@@ -153,7 +154,7 @@ def _shapes(steps: Vector, form: StepForm) -> list[_Shape]:
     return shapes
 
 
-def _advice(worst: _Shape, form: StepForm, run: Run) -> str:
+def _advice(worst: _Shape, form: StepForm, run: TrainingFacts) -> str:
     if form.two_modes.any():
         remedy = "" if run.ensemble else ", or with EnsembleAnInfoNCE"
         return (

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal
 
 from aninfonce.diagnostics.intervals import Interval
+from aninfonce.plots._axes import new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,13 +73,9 @@ class Finding:
 
     def figure(self) -> Figure:
         """Draw the plot."""
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6.4, 3.4), layout="constrained")
-        axis = figure.subplots()
+        figure, axis = new_axes(5.2, 3.1)
         if self.draw is not None:
             self.draw(axis)
-        axis.spines[["top", "right"]].set_visible(False)
         return figure
 
     def to_dict(self) -> dict[str, Any]:
@@ -172,10 +169,3 @@ def not_judged(why: str, **rest: Any) -> Finding:
             **rest,
         }
     )
-
-
-def whole_ticks(axis: Axes) -> None:
-    """Allow only whole numbers as ticks of the x axis, where it counts directions or latents."""
-    from matplotlib.ticker import MaxNLocator
-
-    axis.xaxis.set_major_locator(MaxNLocator(integer=True))

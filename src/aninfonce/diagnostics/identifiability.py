@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from aninfonce.diagnostics.finding import Finding, gravest, judge, titled, whole_ticks
+from aninfonce.diagnostics.finding import Finding, gravest, judge, titled
 from aninfonce.diagnostics.intervals import jackknife_each
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.metrics import linear_r2, mean_correlation_coefficient
+from aninfonce.plots._axes import LEVEL, MAIN, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,10 +53,10 @@ def identifiability(sample: Sample) -> Finding:
         advice = "A linear readout recovers every latent."
 
     def draw(axis: Axes) -> None:
-        axis.bar(np.arange(len(per_latent)), per_latent.clip(min=0), color="#22558f")
-        axis.axhline(1.0, color="black", linewidth=1, linestyle=":")
+        axis.bar(np.arange(len(per_latent)), per_latent.clip(min=0), color=MAIN)
+        axis.axhline(1.0, **LEVEL)
         axis.set(xlabel="latent", ylabel="R²", ylim=(0, 1.05), title="Linear readout of each latent")
-        whole_ticks(axis)
+        whole_ticks(axis.xaxis, np.arange(len(per_latent)))
 
     low, high = intervals[0].tolist()
     return Finding(

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from aninfonce.diagnostics.finding import Finding, gravest, judge, titled
 from aninfonce.diagnostics.intervals import jackknife, proportion
 from aninfonce.diagnostics.sample import Sample
+from aninfonce.plots._axes import ACCENT, MAIN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,8 +74,8 @@ def overlap(sample: Sample) -> Finding:
     def draw(axis: Axes) -> None:
         other = np.concatenate(negatives)
         bins = np.linspace(0, float(np.quantile(other, 0.999)) or 1.0, 60).tolist()
-        axis.hist(pairs, bins, density=True, alpha=0.7, label="pairs", color="#22558f")
-        axis.hist(other, bins, density=True, alpha=0.6, label="negatives", color="#c4561c")
+        axis.hist(pairs, bins, density=True, alpha=0.7, label="pairs", color=MAIN)
+        axis.hist(other, bins, density=True, alpha=0.6, label="negatives", color=ACCENT)
         axis.set(xlabel="distance", ylabel="density", title="Distances within pairs and to negatives")
         axis.legend(frameon=False)
 

@@ -18,7 +18,7 @@ def write_audit(report: AuditReport, out: str | Path, *, name: str = "an encoder
 
     Args:
         report: from `aninfonce.diagnostics.audit`.
-        out: folder, made if it is not there.
+        out: folder, created if needed.
         name: of the encoder, for the heading.
 
     Returns:

@@ -10,6 +10,7 @@ from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_j
 from aninfonce.diagnostics.intervals import share_lost
 from aninfonce.diagnostics.probe import probe_two
 from aninfonce.diagnostics.sample import Sample
+from aninfonce.plots._axes import ACCENT, LEVEL, MAIN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,9 +60,9 @@ def readout(sample: Sample) -> Finding:
         place = np.arange(len(names))
         values = np.array([rows[name]["accuracy"] for name in names])
         ends = np.array([[rows[name]["low"], rows[name]["high"]] for name in names])
-        axis.barh(place, values, xerr=np.abs(ends.T - values), color="#22558f", capsize=3)
-        axis.plot([rows[name]["in_x"] for name in names], place, "d", color="#c4561c", label="from the data")
-        axis.axvline(0.5, color="black", linewidth=1, linestyle=":")
+        axis.barh(place, values, xerr=np.abs(ends.T - values), color=MAIN, capsize=3)
+        axis.plot([rows[name]["in_x"] for name in names], place, "d", color=ACCENT, label="from the data")
+        axis.axvline(0.5, **LEVEL)
         axis.set_yticks(place, names)
         axis.set(xlabel="accuracy (dotted: chance)", xlim=(0.4, 1.02), title="Was it applied?")
         axis.legend(frameon=False)

@@ -16,7 +16,7 @@ from aninfonce._seeds import derive_seed, stream
 from aninfonce._validation import check_count, describe
 from aninfonce.diagnostics.frame import Frame, fit_frame
 from aninfonce.diagnostics.intervals import Interval, jackknife
-from aninfonce.diagnostics.run import Run, run_of
+from aninfonce.diagnostics.training_facts import TrainingFacts, run_of
 from aninfonce.encoders.embedding import embed_in_chunks, weight_type
 from aninfonce.metrics import rankme
 from aninfonce.processes import DataGeneratingProcess, PairBatch
@@ -60,7 +60,7 @@ class Sample:
     changed: dict[str, Rows] | None = None
     latents: Matrix | None = None
     labels: npt.NDArray[Any] | None = None
-    run: Run = field(default_factory=Run)
+    run: TrainingFacts = field(default_factory=TrainingFacts)
     seed: int = 0
 
     def __len__(self) -> int:
@@ -151,7 +151,7 @@ def make_sample(
     known = {"latents": latents, "labels": labels}
     for name, values in known.items():
         if values is not None and len(values) != len(x):
-            raise ValueError(f"`{name}` must have {len(x)} rows, one an observation, got {len(values)}")
+            raise ValueError(f"`{name}` must have {len(x)} rows, one per observation, got {len(values)}")
     rows = rng.permutation(len(x))[:max_pairs]
     x = x[rows]
     changed = {name: _checked(f(x), x, f"augmentations[{name!r}]") for name, f in named.items()}

@@ -9,6 +9,7 @@ import numpy as np
 from aninfonce.diagnostics.finding import Finding, judge, titled
 from aninfonce.diagnostics.probe import probe_two
 from aninfonce.diagnostics.sample import Sample
+from aninfonce.plots._axes import ACCENT, MAIN, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,9 +45,10 @@ def shift(sample: Sample) -> Finding:
 
     def draw(axis: Axes) -> None:
         bins = np.linspace(0, 1, 41).tolist()
-        axis.hist(result.scores[~result.second], bins, alpha=0.7, label="plain", color="#22558f")
-        axis.hist(result.scores[result.second], bins, alpha=0.6, label="augmented", color="#c4561c")
+        axis.hist(result.scores[~result.second], bins, alpha=0.7, label="plain", color=MAIN)
+        axis.hist(result.scores[result.second], bins, alpha=0.6, label="augmented", color=ACCENT)
         axis.set(xlabel="predicted probability of “augmented”", ylabel="held-out rows")
+        whole_ticks(axis.yaxis)
         axis.legend(frameon=False)
 
     return Finding(

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aninfonce.diagnostics.finding import Finding, Status, judge, not_judged, titled, whole_ticks
+from aninfonce.diagnostics.finding import Finding, Status, judge, not_judged, titled
 from aninfonce.diagnostics.ratio import Spread, spread_of
 from aninfonce.diagnostics.sample import Sample
+from aninfonce.plots._axes import MAIN, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,10 +44,10 @@ def spectrum(sample: Sample) -> Finding:
     def draw(axis: Axes) -> None:
         place = np.arange(1, len(values) + 1)
         ends = [values - low, high - values]
-        axis.errorbar(place, values, np.maximum(ends, 0.0), fmt="o", color="#22558f", capsize=3)
-        axis.set(xlabel="direction, style to content", ylabel=r"$\hat\Lambda$", yscale="log")
+        axis.errorbar(place, values, np.maximum(ends, 0.0), fmt="o", color=MAIN, capsize=3)
+        axis.set(xlabel="direction, style to content", ylabel="Λ̂", yscale="log")
         axis.set_title("Content–style spectrum")
-        whole_ticks(axis)
+        whole_ticks(axis.xaxis, place)
 
     details = {
         "concentration": values.tolist(),

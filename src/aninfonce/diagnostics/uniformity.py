@@ -9,9 +9,10 @@ import numpy.typing as npt
 from scipy import stats
 
 from aninfonce.diagnostics.collapse import few_dimensions
-from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_judged, titled, whole_ticks
+from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_judged, titled
 from aninfonce.diagnostics.intervals import jackknife
 from aninfonce.diagnostics.sample import Sample
+from aninfonce.plots._axes import LEVEL, MAIN, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,11 +74,11 @@ def uniformity(sample: Sample) -> Finding:
         advice = "Embeddings cover the sphere about evenly."
 
     def draw(axis: Axes) -> None:
-        axis.bar(np.arange(1, d + 1), scatter[::-1], color="#22558f")
-        axis.axhline(1.0, color="black", linewidth=1, linestyle=":")
+        axis.bar(np.arange(1, d + 1), scatter[::-1], color=MAIN)
+        axis.axhline(1.0, **LEVEL)
         axis.set(xlabel="axis", ylabel="d × share of scatter")
         axis.set_title("Scatter of directions (dotted: uniform)")
-        whole_ticks(axis)
+        whole_ticks(axis.xaxis, np.arange(1, d + 1))
 
     details = {
         "rayleigh_p": rayleigh,

@@ -30,7 +30,7 @@ class FisherBingham(Conditional):
         concentration: diagonal of Λ (d,).
 
     References:
-        Rusak et al., "InfoNCE: Identifying the Gap Between Theory and Practice", 2024, equation 2,
+        Rusak et al., "InfoNCE: Identifying the Gap Between Theory and Practice", 2025, equation 2,
         there without the ½. Kent, Ganeiber and Mardia, "A new unified approach for the
         simulation of a wide class of directional distributions", 2018, for the rejection scheme.
 

@@ -21,7 +21,7 @@ class Embedding(nn.Module):
         body: from observations to (N, d).
         head: from (N, d) to (N, d).
         inputs: a fixed map before the body, such as `Whitening`.
-        dropout: share of what comes out of that map that is left out at random while training.
+        dropout: share of that map's outputs that are dropped at random during training.
 
     """
 
@@ -46,20 +46,20 @@ class Embedding(nn.Module):
 
 
 class WithLinear(nn.Sequential):
-    """A network that does not end in a linear layer, and one after it for maps to fold into."""
+    """A network that does not end in a linear layer, followed by one into which maps can be folded."""
 
 
 @torch.no_grad()
 def embed_in_chunks(
     module: nn.Module, x: Tensor, apply: Callable[[Tensor], Tensor] | None = None, chunk: int = 8192
 ) -> Tensor:
-    """Apply a module to many rows without holding all its activations, in its evaluation mode.
+    """Apply a module to many rows, a chunk at a time, in its evaluation mode and without gradients.
 
     Args:
-        module: whose mode and precision count.
+        module: put into evaluation mode meanwhile; its precision is used.
         x: rows (N, ...).
-        apply: a method of the module, in place of calling it.
-        chunk: rows at once.
+        apply: a method of the module to use instead of calling it.
+        chunk: rows per chunk.
 
     Returns:
         (N, d).
@@ -76,7 +76,7 @@ def embed_in_chunks(
 
 
 def weight_type(module: nn.Module) -> torch.dtype:
-    """Say in which floating-point type a module takes its inputs: that of its first weight."""
+    """Get the floating-point type in which a module takes its inputs: that of its first weight."""
     found = (weight.dtype for weight in module.parameters() if weight.is_floating_point())
     return next(found, torch.get_default_dtype())
 
@@ -131,7 +131,7 @@ def identity_linear(dim: int, dtype: torch.dtype | None = None) -> nn.Linear:
 
 @torch.no_grad()
 def compose_affine(layer: nn.Linear, matrix: Tensor, centre: Tensor) -> None:
-    """Let a linear layer be followed by h ↦ A(h − b), folded into its weights."""
+    """Fold the map h ↦ A(h − b) into the linear layer that it follows."""
     weight, bias = matrix @ layer.weight.double(), matrix @ (layer.bias.double() - centre)
     layer.weight.copy_(weight)
     layer.bias.copy_(bias)

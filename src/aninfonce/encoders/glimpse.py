@@ -77,7 +77,7 @@ class GlimpseNet(nn.Module):
 
     Turns of a small object are a matter of few pixels. A network that sees all of the picture alike has to
     learn them again wherever the object can be; this one learns them once, in the middle of its window.
-    The place is learned without being told, from whatever the loss is.
+    The place needs no labels: it is learned through the loss.
 
     Example:
         >>> GlimpseNet(10)(torch.zeros(2, 3, 64, 64)).shape
@@ -141,7 +141,7 @@ class GlimpseNet(nn.Module):
         return embedding
 
     def place(self, x: Tensor) -> Tensor:
-        """Say where in images (N, in_channels, H, W) it looks: (N, 2), as in `attended_place`."""
+        """Tell where in images (N, in_channels, H, W) it looks: (N, 2), as in `attended_place`."""
         return self._look(x)[1]
 
     def _look(self, x: Tensor) -> tuple[Tensor, Tensor]:

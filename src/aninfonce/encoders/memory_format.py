@@ -1,4 +1,4 @@
-"""How convolutional networks keep their pictures in memory."""
+"""The memory format of convolutional networks and their pictures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 
 
 def fastest_order(width: int) -> torch.memory_format:
-    """Choose between pixel by pixel, with the channels last, and channel by channel.
+    """Choose between channels-last and contiguous memory.
 
     A processor is fastest with the channels last. With 4 of them torch 2.13 then writes out of bounds: widths
     that are no multiple of 8 keep the usual order.

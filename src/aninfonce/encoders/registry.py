@@ -96,9 +96,8 @@ def build_encoder(
     """
     if isinstance(encoder, nn.Module):
         if options or head is not None:
-            raise ValueError(
-                f"`options` must be empty for a module that is already built, got {sorted(options) or 'a head'}"
-            )
+            given = sorted(options) or "a head"
+            raise ValueError(f"`options` must be empty for a module that is already built, got {given}")
         return encoder
     if not isinstance(encoder, str) or encoder not in _BUILDERS:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Inputs of one scale: the fixed affine map in front of an encoder that decorrelates its inputs."""
+"""A fixed affine map in front of an encoder that decorrelates its inputs and gives them one scale."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Whitening(nn.Module):
         whitening.mean.copy_(rows.mean(dim=0))
         values, vectors = _principal(rows - rows.mean(dim=0), 0 if components is None else kept)
         if not float(values[-1]) > 0:
-            # Nothing varies: there is no scale to bring to one.
+            # Nothing varies, so there is no scale to normalise.
             return whitening
         floor = values[-1] * _FLOOR**2
         scale = (values.clamp_min(floor) * kept).rsqrt()
@@ -89,7 +89,7 @@ class Whitening(nn.Module):
         return (x - self.mean - self.rest) @ self.matrix.T
 
     def shift(self, by: Tensor) -> None:
-        """Let inputs be larger by a constant (D,), in float64: what was estimated on x is now for x + by."""
+        """Shift the map by a constant (D,), in float64: what was estimated on x now applies to x + by."""
         # On the CPU: not every device has float64.
         mean = self.mean.cpu().double() + self.rest.cpu().double() + by.cpu()
         self.mean.copy_(mean)

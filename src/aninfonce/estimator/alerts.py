@@ -29,6 +29,9 @@ _LARGEST_SHIFT, _LARGEST_FACTOR = 0.5, 2.0
 _FEWEST_PAIRS, _FEWEST_PER_ENTRY = 100, 10
 # An interval of Λ̂ that begins at 0 and ends below this share of the largest Λ̂ is one around 0.
 _EMPTY_COLUMN = 0.1
+# Residual of a geodesic start above which rows do not lie on a sheet of as many columns: of rats' paths it is
+# .03 where the sheet was found, and .15 or more where paths cut corners.
+_ROUGH_START = 0.1
 # Bits that the held-out score may fall from its best to the last step without a word.
 _LOST_BITS = 0.1
 
@@ -54,6 +57,16 @@ def warn_about_positives(pairs: Pairs) -> None:
     _warn_about_copies(pairs)
     if pairs.given:
         _warn_about_scales(pairs.x, pairs.x_pos)
+
+
+def warn_about_start(residual: float | None, columns: int) -> None:
+    """Say if a geodesic start is none to trust."""
+    if residual is not None and residual > _ROUGH_START:
+        _warn(
+            f"distances in {columns} columns leave {residual:.0%} of the lengths of paths open"
+            " (`start_residual_`): the geodesic start may be folded itself. More `n_components`, another"
+            " `lag` or a longer `window` may help; if not, start='random'"
+        )
 
 
 def warn_about_outcome(estimator: ContrastiveICA) -> None:

@@ -21,7 +21,7 @@ from aninfonce.estimator.choosing import choose_columns
 from aninfonce.estimator.columns import embed_rows, use_concentration
 from aninfonce.estimator.describing import describe, sixth_moments
 from aninfonce.estimator.fitting import held_out_curve, loss_curve, train
-from aninfonce.estimator.floor import NonlinearGain, linear_settings, no_worse_than_linear
+from aninfonce.estimator.floor import NonlinearGain, no_worse_than_linear
 from aninfonce.estimator.frames import Array, Frames, Index
 from aninfonce.estimator.keeping import Keeping
 from aninfonce.estimator.looking import Looking
@@ -31,12 +31,14 @@ from aninfonce.estimator.pairing import Pairing
 from aninfonce.estimator.pairs import Augment, Pairs
 from aninfonce.estimator.refitting import refit
 from aninfonce.estimator.scoring import bits_of_kinds
-from aninfonce.estimator.settings import asks_for_steps, checked
+from aninfonce.estimator.session_output import SessionOutput
+from aninfonce.estimator.settings import asks_for_steps, checked, linear_settings
 from aninfonce.training.config import Space, TrainingConfig
 from aninfonce.training.fitted import Fitted
 
 
 class ContrastiveICA(
+    SessionOutput,
     Keeping,
     Looking,
     Moving,
@@ -74,14 +76,14 @@ class ContrastiveICA(
         window: odd number of rows that the encoder sees at once, around each row, where one does not tell
             enough.
         gaps: "skip" leaves rows with NaN out of all pairs and windows, and gives them back as NaN.
-        rate: rows a second, to tell time constants in seconds.
+        rate: rows per second, to tell time constants in seconds.
         loss: "aninfonce", "infonce", "lp" or "nt-xent".
         dynamics: "linear" for recordings in which something turns: `predict` then tells where the embedding
             goes, and `modes_` how; columns are decays and oscillators. None is for factors that keep still.
         recipe: "fast", "paper", or a dictionary of `aninfonce.training.Recipe`'s settings.
         max_steps: of the optimiser, at most; the recipe's if None. Where no pairs are held out, None is about
             30 passes over them: beyond that a network learns few pairs by heart.
-        batch_size: pairs a step; the recipe's if None. Never more than there are pairs.
+        batch_size: pairs per step; the recipe's if None. Never more than there are pairs.
         encoder: name of the network, or a `torch.nn.Module` of your own from (n, ...) to (n, d); its weights
             are the start, and the module itself stays as it is.
         encoder_options: of the network, such as `{"width": 256}`.
@@ -94,6 +96,8 @@ class ContrastiveICA(
             would be fewer than 20 pairs.
         patience: evaluations of the held-out score without a new best before training ends (or moves on to
             the sphere): every 5 steps at first, later every 5 % of them, at least 100 in a run; None for all.
+        start: "random" weights, or "geodesic": the encoder is first fitted to rows unrolled by the lengths of
+            paths through neighbours (Isomap), where maps of few factors fold from random weights.
         n_init: runs from other random weights, of which the one with the best held-out score is kept.
         refits: further runs from other seeds, whose spread widens the intervals of Λ̂.
         random_state: draws weights and batches: a number, a `numpy.random.RandomState`, or None.
@@ -124,6 +128,8 @@ class ContrastiveICA(
         nonlinear_gain_: a `NonlinearGain`: bits by which the network is ahead of a linear map on held-out
             pairs. If that is not clear, the linear map is kept (`nonlinear_gain_.linear`). None where there
             is nothing to compare.
+        start_residual_: share of the variance of the lengths of paths that the geodesic start leaves open;
+            from about .1 on, rows are no sheet of d columns. None without such a start.
         modes_: `aninfonce.alignment.LinearModes`, how each column moves; None without `dynamics`.
         frequencies_: turns of each column in a row of time, or a second; 0 for decays. With
             `frequencies_interval_`.
@@ -151,6 +157,7 @@ class ContrastiveICA(
     space_evidence_: SpaceChoice | None
     n_components_curve_: ChoiceCurve | None
     nonlinear_gain_: NonlinearGain | None
+    start_residual_: float | None
     refit_agreement_: npt.NDArray[np.float64]
     folded_: bool | None
     n_iter_: int
@@ -178,6 +185,7 @@ class ContrastiveICA(
         input_dropout: float = 0.0,
         validation_fraction: float = 0.15,
         patience: int | None = 20,
+        start: Literal["random", "geodesic"] = "random",
         n_init: int = 1,
         refits: int = 0,
         random_state: int | np.random.RandomState | None = None,
@@ -202,13 +210,12 @@ class ContrastiveICA(
         self.input_dropout = input_dropout
         self.validation_fraction = validation_fraction
         self.patience = patience
+        self.start = start
         self.n_init = n_init
         self.refits = refits
         self.random_state = random_state
         self.device = device
         self.verbose = verbose
-
-    # ------------------------------------------------------------------ learning
 
     def fit(
         self,
@@ -247,8 +254,9 @@ class ContrastiveICA(
         else:
             alerts.warn_about_size(kinds[0], parameters["n_components"], self.space)
             run = train(kinds, parameters, seed, device=self.device, verbose=self.verbose)
-        run, self.nonlinear_gain_ = no_worse_than_linear(run, parameters, seed, device=self.device)
+        run, self.nonlinear_gain_ = no_worse_than_linear(run)
         self._keep(run.fitted)
+        self.start_residual_ = run.residual
         self._remember_pairs(run.kinds)
         self.config_ = run.fitted.config
         self.loss_curve_, self.loss_steps_ = loss_curve(run.fitted)
@@ -265,6 +273,7 @@ class ContrastiveICA(
         if parameters["refits"]:
             linear = self.nonlinear_gain_ is not None and self.nonlinear_gain_.linear
             refit(self, kinds, linear_settings(parameters) if linear else parameters, seed)
+        alerts.warn_about_start(self.start_residual_, self._n_features_out)
         alerts.warn_about_outcome(self)
         return self
 
@@ -316,12 +325,9 @@ class ContrastiveICA(
             found = describe(self.encoder_, self.loss_, kinds, trained, seed, flat=flat, sort=sort)
         self.concentrations_, self.concentrations_interval_, self.blocks_, self.separated_ = found
         if flat and self.space_evidence_ is not None:
-            self.space_evidence_ = look_for_box(
-                self.space_evidence_, sixth_moments(self.encoder_, kinds[0].x).tolist()
-            )
+            moments = sixth_moments(self.encoder_, kinds[0].x).tolist()
+            self.space_evidence_ = look_for_box(self.space_evidence_, moments)
             self.space_ = self.space_evidence_.space
-
-    # ------------------------------------------------------------------ using
 
     def transform(self, X: Any, batch_size: int = 8192, *, groups: Any = None) -> Any:
         """Embed rows, a batch at a time, so that X may be a memory map of any length.
@@ -372,7 +378,7 @@ class ContrastiveICA(
             augment: as in `fit`.
 
         Returns:
-            Bits a pair; of several lags their mean.
+            Bits per pair; for several lags their mean.
 
         """
         check_is_fitted(self)

@@ -13,12 +13,14 @@ import torch
 from torch import nn
 
 from aninfonce._seeds import derive_seed
+from aninfonce.encoders import MLP
 from aninfonce.encoders.embedding import Embedding, embed_in_chunks, weight_type
 from aninfonce.encoders.whitening import Whitening
 from aninfonce.estimator.frames import Array, Frames
+from aninfonce.estimator.geodesics import start_unrolled
 from aninfonce.estimator.pairs import Pairs
 from aninfonce.estimator.scoring import bits_of_kinds
-from aninfonce.estimator.settings import own_names, training_config
+from aninfonce.estimator.settings import linear_settings, own_names, training_config
 from aninfonce.estimator.shrinking import shrink_to_linear
 from aninfonce.estimator.sources import open_source
 from aninfonce.training.config import TrainingConfig
@@ -35,8 +37,8 @@ Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]
 
 # Range of a column, as a share of its mean, below which float32 keeps too few of its digits.
 _LEAST_RANGE = 1e-5
-# Held-out pairs that are looked at during training, and after it, at most.
-_MOST_WATCHED, _MOST_SHRUNK_BY = 1024, 4096
+# At most so many held-out pairs are looked at, during training and after it, and pairs make a start.
+_MOST_WATCHED, _MOST_SHRUNK_BY, _MOST_TO_START = 1024, 4096, 20_000
 
 
 # Of fewer pairs none are held out. Even so few keep a network from learning the others by heart: on 150 pairs
@@ -52,6 +54,10 @@ class Trained(NamedTuple):
     """What was trained on, one or more kinds of pairs."""
     held_out: tuple[Pairs, ...] | None
     stopping: EarlyStopping | None
+    linear: Trained | None = None
+    """The linear map that a network in flat space started from."""
+    residual: float | None = None
+    """Of the geodesic start, if there was one."""
 
 
 def train(
@@ -110,16 +116,30 @@ def train_on_kinds(
     encoder, best = parameters["encoder"], None
     if isinstance(encoder, nn.Module):
         _check_encoder(encoder, kinds[0].frames, parameters["n_components"])
+    linear = None
+    if held_out is not None and _bends_flat_space(parameters):
+        linear = train_on_kinds(kinds, held_out, linear_settings(parameters), seed, device=device)
     for start in range(parameters["n_init"]):
         own = copy.deepcopy(encoder) if isinstance(encoder, nn.Module) else None
         if start:
             config = config.model_copy(update={"seed": derive_seed(seed, "start", start) % 2**31})
         run = Run(kinds, config, device, verbose, held_out, parameters["patience"], own)
-        trained = Trained(run.fit(), tuple(kinds), held_out, run.stopping)
+        # A linear map cannot fold.
+        unrolls = parameters["start"] == "geodesic" and parameters["encoder_options"].get("depth") != 0
+        residual = run.start_unrolled(kinds) if unrolls else None
+        if linear is not None and not unrolls:
+            run.start_from_linear(linear.fitted)
+        trained = Trained(run.fit(), tuple(kinds), held_out, run.stopping, linear, residual)
         if best is None or _score(trained) > _score(best):
             best = trained
     assert best is not None
     return best
+
+
+def _bends_flat_space(parameters: Mapping[str, Any]) -> bool:
+    """Whether this is the estimator's own network, in a space that has linear maps."""
+    is_network = parameters["encoder"] == "mlp" and parameters["encoder_options"].get("depth") != 0
+    return is_network and parameters["loss"] == "aninfonce" and parameters["space"] in ("auto", "flat")
 
 
 def _score(trained: Trained) -> float:
@@ -181,6 +201,30 @@ class Run:
         for optimizer, state in zip(self.trainer.optimizers, optimizer_states, strict=False):
             optimizer.load_state_dict(state)
         self._shift(-1.0)
+
+    @torch.no_grad()
+    def start_from_linear(self, fitted: Fitted) -> None:
+        """Let a network begin as a linear map that was trained on the same pairs.
+
+        Pairs tell most about the slowest factors, and from random weights the columns of fast ones fill with
+        functions of those first. From a linear map, each factor has its column when the bending begins.
+        """
+        body, linear = self.trainer.embedding.body, fitted.encoder.body
+        if not isinstance(body, MLP) or not isinstance(linear, MLP) or not body.skip:
+            return
+        last, found = body.layers[-1], linear.layers[-1]
+        assert isinstance(last, nn.Linear)
+        assert isinstance(found, nn.Linear)
+        last.weight.zero_()
+        last.weight[:, : body.in_features] = found.weight
+        last.bias.copy_(found.bias)
+        self.trainer.loss.load_state_dict(fitted.loss.state_dict())
+
+    def start_unrolled(self, kinds: Sequence[Pairs]) -> float:
+        """Start from the geodesics between anchors; gives the residual."""
+        seed = self.trainer.config.seed
+        some = [pairs.some(_MOST_TO_START, seed).batch(self.centre) for pairs in kinds]
+        return start_unrolled(self.trainer.embedding, self.trainer.loss, some, seed)
 
     def fit(self) -> Fitted:
         """Run to the end; the encoder takes inputs as they came."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aninfonce.estimator.comparing import held_out_bits, standard_error
-from aninfonce.estimator.fitting import Trained, train_on_kinds
+from aninfonce.estimator.fitting import Trained
 
-# A linear map is found within this many steps, and does not learn by heart: nothing would end it early.
-_STEPS = 600
 # Standard errors that a network must be ahead by.
 _CLEARLY = 2.0
 
@@ -30,17 +27,7 @@ class NonlinearGain(NamedTuple):
     linear: bool
 
 
-def linear_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Change the parameters of an estimator to those of a linear map in flat space."""
-    kept = {name: value for name, value in parameters["encoder_options"].items() if name != "hidden"}
-    steps = min(parameters["max_steps"] or _STEPS, _STEPS)
-    changes = {"space": "flat", "encoder_options": {**kept, "depth": 0}, "n_init": 1, "max_steps": steps}
-    return {**parameters, **changes}
-
-
-def no_worse_than_linear(
-    run: Trained, parameters: Mapping[str, Any], seed: int, *, device: str
-) -> tuple[Trained, NonlinearGain | None]:
+def no_worse_than_linear(run: Trained) -> tuple[Trained, NonlinearGain | None]:
     """Keep a linear map in the place of a network that is not clearly ahead of it.
 
     A network always bends what it is given a little, to fit the noise of its pairs. Where the data are linear
@@ -49,22 +36,16 @@ def no_worse_than_linear(
 
     Args:
         run: of a network.
-        parameters: of the estimator, `checked`.
-        seed: of the run.
-        device: by torch's name.
 
     Returns:
         The run to keep, and the comparison; None where there is nothing to compare: without held-out pairs,
         with a network other than the estimator's own, or on a sphere, where linear maps do not live.
 
     """
-    choice = run.fitted.choice
+    choice, linear = run.fitted.choice, run.linear
     space = run.fitted.config.space if choice is None else choice.space
-    is_network = parameters["encoder"] == "mlp" and parameters["encoder_options"].get("depth") != 0
-    if run.held_out is None or not is_network or space != "flat" or parameters["loss"] != "aninfonce":
+    if linear is None or space != "flat":
         return run, None
-    settings = linear_settings({**parameters, "n_components": run.fitted.config.dim})
-    linear = train_on_kinds(run.kinds, run.held_out, settings, seed, device=device)
     ahead = held_out_bits(run) - held_out_bits(linear)
     error = standard_error(ahead)
     gain = NonlinearGain(float(ahead.mean()), error, bool(ahead.mean() < _CLEARLY * error))

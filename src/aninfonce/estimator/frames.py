@@ -96,7 +96,7 @@ class GivenRows:
     lengths: tuple[int, ...] | None
 
     def like_given(self, values: Array) -> Array | list[Array]:
-        """Bring one value a row (N, ...) into the order, or the list, that the rows came in."""
+        """Bring one value per row (N, ...) into the order, or the list, that the rows came in."""
         back = np.empty_like(values)
         back[self.order] = values
         return back if self.lengths is None else np.split(back, np.cumsum(self.lengths)[:-1])
@@ -118,7 +118,7 @@ def read_rows(estimator: Any, X: Any, groups: Any, *, window: int, gaps: Gaps, r
 
     """
     lengths = None
-    if _is_list_of_sessions(X):
+    if is_list_of_sessions(X):
         if groups is not None:
             raise ValueError("`groups` must be None where X is a list: each part of it is a session")
         X, lengths = _joined(X)
@@ -159,7 +159,8 @@ def read_rows(estimator: Any, X: Any, groups: Any, *, window: int, gaps: Gaps, r
     return GivenRows(Frames(x, session.astype(np.intp), window, gap), order.astype(np.intp), lengths)
 
 
-def _is_list_of_sessions(X: Any) -> bool:
+def is_list_of_sessions(X: Any) -> bool:
+    """Tell a list of arrays from rows that are given as lists of numbers."""
     return isinstance(X, list | tuple) and len(X) > 0 and all(np.ndim(part) >= 2 for part in X)
 
 

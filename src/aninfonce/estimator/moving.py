@@ -14,7 +14,8 @@ from torch import Tensor
 
 from aninfonce._seeds import derive_seed
 from aninfonce._validation import check_count
-from aninfonce.alignment import LinearModes, fix_signs, linear_modes
+from aninfonce.alignment import LinearModes, linear_modes
+from aninfonce.alignment.axes import fix_signs
 from aninfonce.alignment.map_to_sphere import carry_potentials
 from aninfonce.encoders.embedding import Embedding, compose_affine, ensure_final_linear, final_linear
 from aninfonce.estimator.columns import embed_rows

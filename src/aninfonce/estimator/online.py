@@ -28,11 +28,16 @@ def train_on(
     for name in ("n_components", "lag"):
         if parameters[name] == "auto":
             raise ValueError(f"`{name}` must be given for partial_fit, which sees a part only, got 'auto'")
+    if parameters["start"] != "random":
+        raise ValueError(
+            f"`start` must be 'random' for partial_fit, which sees a part only, got {parameters['start']!r}"
+        )
     if parameters["dynamics"] is not None:
         raise ValueError("`dynamics` must be None for partial_fit: a stream has no end to find modes at")
     if first:
         frames = estimator._read(X, groups, reset=True).frames
         estimator.lag_curve_ = estimator.n_components_curve_ = estimator.nonlinear_gain_ = None
+        estimator.start_residual_ = None
         kinds = estimator._make_kinds(frames, y, X_pos, augment, parameters)
         seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
         pictures = frames.rows.ndim == 4

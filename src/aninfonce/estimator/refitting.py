@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from aninfonce._seeds import derive_seed
 from aninfonce.estimator.columns import embed_rows
-from aninfonce.estimator.describing import describe
+from aninfonce.estimator.describing import blocks_of_kinds, describe
 from aninfonce.estimator.fitting import train
 from aninfonce.metrics import linear_r2
 
@@ -36,7 +36,7 @@ def refit(
     embedding, and its Λ̂ differs by more than that.
 
     Args:
-        estimator: fitted; its intervals are widened, and `refit_agreement_` is set.
+        estimator: fitted; its intervals are widened, `blocks_` follow, and `refit_agreement_` is set.
         kinds: all pairs, as they were given to it.
         parameters: of the estimator, `checked`.
         seed: of the first run.
@@ -60,7 +60,32 @@ def refit(
     estimator.concentrations_interval_ = widened(
         estimator.concentrations_, estimator.concentrations_interval_, np.stack(found)
     )
+    estimator.blocks_ = blocks_left(estimator.concentrations_interval_, estimator.separated_)
     estimator.refit_agreement_ = np.array(agreement)
+
+
+def blocks_left(interval: Floats, separated: Sequence[npt.NDArray[np.intp]]) -> list[npt.NDArray[np.intp]]:
+    """Put columns into one block that intervals do not tell apart, and independence did not either.
+
+    Example:
+        >>> wide = np.array([[[1.0, 3.0], [2.0, 4.0], [8.0, 9.0]]])
+        >>> blocks_left(wide, []), blocks_left(wide, [np.array([0, 1])])
+        ([array([0, 1]), array([2])], [array([0]), array([1]), array([2])])
+
+    Args:
+        interval: of Λ̂, (L, d, 2).
+        separated: columns that were told apart by independence. One that now shares its block with others
+            stays in it: from those it was not.
+
+    Returns:
+        Columns of each block.
+
+    """
+    left: list[npt.NDArray[np.intp]] = []
+    for block in blocks_of_kinds(interval):
+        told = any(np.isin(block, columns).all() for columns in separated)
+        left += [block[i : i + 1] for i in range(len(block))] if told else [block]
+    return left
 
 
 def matched_columns(own: Floats, other: Floats) -> npt.NDArray[np.intp]:

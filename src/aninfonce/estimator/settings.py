@@ -16,6 +16,9 @@ from aninfonce.training.config import TrainingConfig, parse_config
 _SPACES = ("auto", "flat", "sphere", "learnable-sphere", "box", "unbounded")
 # A sphere in one dimension is two points.
 _SPHERES = ("sphere", "learnable-sphere")
+_STARTS = ("random", "geodesic")
+# Where a start in Rᵈ is the start of what is trained.
+_SPACES_TO_UNROLL = ("auto", "flat", "unbounded")
 _LOSSES = ("aninfonce", "infonce", "lp", "nt-xent")
 # Rates of `partial_fit`, which has no end to decay to, as a share of the recipe's highest.
 _ONLINE_RATE = 0.1
@@ -24,8 +27,14 @@ _ONLINE_RATE = 0.1
 _PASSES = 30
 _FEWEST_STEPS = 100
 # Options of networks that the estimator takes if nothing else is said. What users observe is often nearly
-# linear in its factors: the last layer sees it beside the hidden ones.
-_OPTIONS: dict[str, dict[str, Any]] = {"mlp": {"skip": True}}
+# linear in its factors: the last layer sees it beside the hidden ones, and these bend less. Where maps fold
+# they have to bend as much as a network can.
+_OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
+    "random": {"mlp": {"skip": True, "slope": 0.5}},
+    "geodesic": {"mlp": {"skip": True}},
+}
+# A linear map is found within this many steps, and does not learn by heart: nothing would end it early.
+_LINEAR_STEPS = 600
 # Parameters that the settings of a run have other names for.
 _NAMES = {
     "dim": "n_components",
@@ -76,13 +85,18 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
     if not 0.0 <= share < 1.0:
         raise ValueError(f"`validation_fraction` must lie in [0, 1), got {share:g}")
     found["validation_fraction"] = share
-    names = [("space", _SPACES), ("loss", _LOSSES), ("gaps", ("error", "skip"))]
+    names = [("space", _SPACES), ("loss", _LOSSES), ("gaps", ("error", "skip")), ("start", _STARTS)]
     if not isinstance(found["encoder"], nn.Module):
         names.append(("encoder", encoder_names()))
     for name, choices in names:
         if not isinstance(found[name], str):
             raise ValueError(f"`{name}` must be a name, one of {choices}, got {describe(found[name])}")
         check_choice(found[name], name, choices)
+    if found["start"] == "geodesic" and found["space"] not in _SPACES_TO_UNROLL:
+        raise ValueError(
+            f"`start` must be 'random' unless `space` is one of {_SPACES_TO_UNROLL}, got 'geodesic' and"
+            f" {found['space']!r}"
+        )
     fewest = 2 if found["space"] in _SPHERES or found["loss"] != "aninfonce" else 1
     if _is_auto(found["n_components"]):
         if isinstance(found["encoder"], nn.Module):
@@ -209,7 +223,7 @@ def training_config(
         "held_out": 0.0,
     }
     for name in ("loss",) if own else ("loss", "encoder"):
-        options = {**_OPTIONS.get(parameters[name], {}), **parameters[f"{name}_options"]}
+        options = {**_OPTIONS[parameters["start"]].get(parameters[name], {}), **parameters[f"{name}_options"]}
         # The recipe "paper" brings a loss and an encoder of its own, unless others are asked for.
         asked = parameters[f"{name}_options"]
         if recipe.get("name") != "paper" or asked or parameters[name] not in ("aninfonce", "mlp"):
@@ -223,6 +237,14 @@ def training_config(
     with own_names():
         config = parse_config(given, source="parameters of the estimator", names=_NAMES)
     return _fit_to_size(config, kinds * pairs, few_passes=few_passes and not asks_for_steps(parameters))
+
+
+def linear_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Change the parameters of an estimator to those of a linear map in flat space."""
+    kept = {name: value for name, value in parameters["encoder_options"].items() if name != "hidden"}
+    steps = min(parameters["max_steps"] or _LINEAR_STEPS, _LINEAR_STEPS)
+    changes = {"space": "flat", "encoder_options": {**kept, "depth": 0}, "n_init": 1, "max_steps": steps}
+    return {**parameters, **changes}
 
 
 def asks_for_steps(parameters: Mapping[str, Any]) -> bool:

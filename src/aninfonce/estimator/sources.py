@@ -116,7 +116,7 @@ class TurnsSource(PairSource):
     """Kinds of pairs that take turns: row i of a batch is of kind i mod n, as `AlternatingLoss` has it.
 
     Args:
-        sources: one a kind.
+        sources: one per kind of pairs.
 
     """
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _CURVES = ("loss_curve_", "loss_steps_", "held_out_curve_", "held_out_steps_")
 _NUMBERS = ("concentrations_", "concentrations_interval_", "refit_agreement_", *_CURVES)
-_PLAIN = ("folded_", "n_iter_", "best_step_", "n_features_in_", "lags_", "space_")
+_PLAIN = ("folded_", "n_iter_", "best_step_", "n_features_in_", "lags_", "space_", "start_residual_")
 _BLOCKS = ("blocks_", "separated_")
 _CHOICES = ("n_components_curve_", "lag_curve_")
 
@@ -134,7 +134,7 @@ def _completed(facts: dict[str, Any], space: str) -> dict[str, Any]:
         "concentrations_interval_": [interval],
         "lags_": [] if facts["lag_"] is None else [facts["lag_"]],
         **{name: [] for name in _CURVES},
-        **dict.fromkeys((*_CHOICES, "nonlinear_gain_")),
+        **dict.fromkeys((*_CHOICES, "nonlinear_gain_", "start_residual_")),
         **facts,
     }
 

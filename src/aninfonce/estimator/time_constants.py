@@ -19,7 +19,7 @@ class TimeConstants:
         concentrations_interval_: their intervals (L, d, 2).
         lags_: rows from an anchor to its positive, (L,); none if the pairs are of no recording.
         space_: where the embedding lives.
-        rate: rows a second; None for time in rows.
+        rate: rows per second; None for time in rows.
 
     """
 

@@ -4,7 +4,7 @@ from aninfonce.losses.cached import cached_backward
 from aninfonce.losses.ensemble import AlternatingLoss, EnsembleAnInfoNCE
 from aninfonce.losses.functional import Components, info_nce, info_nce_components
 from aninfonce.losses.linear_dynamics import LinearDynamics
-from aninfonce.losses.modules import AnInfoNCE, InfoNCE, LpInfoNCE, NTXent, Settings
+from aninfonce.losses.modules import AnInfoNCE, InfoNCE, InfoNCEOptions, LpInfoNCE, NTXent
 from aninfonce.losses.potential import CandidatePotential
 from aninfonce.losses.siglip import SigLIP, siglip
 from aninfonce.losses.spectral import SpectralContrastive, decorrelation, spectral_contrastive
@@ -17,10 +17,10 @@ __all__ = [
     "Components",
     "EnsembleAnInfoNCE",
     "InfoNCE",
+    "InfoNCEOptions",
     "LinearDynamics",
     "LpInfoNCE",
     "NTXent",
-    "Settings",
     "SigLIP",
     "SpectralContrastive",
     "TriCL",

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from aninfonce._validation import check_count
 from aninfonce.losses.functional import Components
-from aninfonce.losses.modules import AnInfoNCE, Settings
+from aninfonce.losses.modules import AnInfoNCE, InfoNCEOptions
 from aninfonce.similarities._positive import PositiveMap
 
 
@@ -49,7 +49,7 @@ class EnsembleAnInfoNCE(nn.Module):
         initial: float | Tensor = 1.0,
         positive_map: PositiveMap = "exp",
         potential: bool = False,
-        **settings: Unpack[Settings],
+        **settings: Unpack[InfoNCEOptions],
     ) -> None:
         super().__init__()
         self.losses = nn.ModuleList(
@@ -130,7 +130,7 @@ class AlternatingLoss(nn.Module):
         >>> loss(z0, z1).backward()
 
     Args:
-        ensemble: the losses, one a kind.
+        ensemble: the losses, one per kind of pairs.
 
     """
 

@@ -6,7 +6,7 @@ from typing import Unpack
 
 from torch import Tensor, nn
 
-from aninfonce.losses.modules import InfoNCE, Settings
+from aninfonce.losses.modules import InfoNCE, InfoNCEOptions
 from aninfonce.losses.potential import CandidatePotential
 from aninfonce.similarities import LinearStep
 
@@ -37,7 +37,9 @@ class LinearDynamics(InfoNCE):
 
     """
 
-    def __init__(self, dim: int, *, potential: bool | nn.Module = True, **settings: Unpack[Settings]) -> None:
+    def __init__(
+        self, dim: int, *, potential: bool | nn.Module = True, **settings: Unpack[InfoNCEOptions]
+    ) -> None:
         if settings.get("symmetric", False):
             raise ValueError("`symmetric` must be False: the way back has another M, got True")
         settings.setdefault("normalize", False)

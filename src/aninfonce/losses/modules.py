@@ -17,7 +17,7 @@ from aninfonce.similarities import Anisotropic, Dot, NegativeLp
 from aninfonce.similarities._positive import PositiveMap
 
 
-class Settings(TypedDict, total=False):
+class InfoNCEOptions(TypedDict, total=False):
     """Keyword arguments that all InfoNCE losses share; `InfoNCE` explains them."""
 
     temperature: float
@@ -214,7 +214,7 @@ class AnInfoNCE(InfoNCE):
         initial: float | Tensor = 1.0,
         positive_map: PositiveMap = "exp",
         potential: bool | nn.Module | tuple[nn.Module, nn.Module] = False,
-        **settings: Unpack[Settings],
+        **settings: Unpack[InfoNCEOptions],
     ) -> None:
         heads = (CandidatePotential(dim), CandidatePotential(dim)) if potential is True else potential
         if isinstance(heads, tuple) and not settings.get("symmetric", False):
@@ -289,7 +289,7 @@ class LpInfoNCE(InfoNCE):
 
     """
 
-    def __init__(self, p: float = 2, **settings: Unpack[Settings]) -> None:
+    def __init__(self, p: float = 2, **settings: Unpack[InfoNCEOptions]) -> None:
         settings.setdefault("normalize", False)
         super().__init__(NegativeLp(p), **settings)
 

@@ -55,7 +55,9 @@ def _in_one_operation(batch: Batch, similarity: Similarity, layout: Layout, prob
     z0, z1, temperature, weight = batch.z0, batch.z1, batch.temperature, batch.weight
     assert similarity.form is not None
     assert weight is not None
-    working = torch.promote_types(torch.promote_types(z0.dtype, z1.dtype), torch.float32)
+    working = z0.dtype
+    if working is not torch.float32 or z1.dtype is not torch.float32:
+        working = torch.promote_types(torch.promote_types(working, z1.dtype), torch.float32)
     learned = isinstance(temperature, Tensor)
     logarithm = None if learned else similarity.log_of_squared_scale(working)
     scale, length = similarity.scale_of_columns(working) if logarithm is None else logarithm, 1.0

@@ -33,7 +33,7 @@ class R2Score(Result):
 
     Attributes:
         mean: over all latents that vary.
-        per_dimension: one score a latent; 1 is perfect, 0 no better than the latent's mean, and held-out
+        per_dimension: one score per latent; 1 is perfect, 0 no better than the latent's mean, and held-out
             scores can be below 0.
         per_partition: mean over the latents of each partition.
         protocol: in words, what was fitted and on which rows it was scored.

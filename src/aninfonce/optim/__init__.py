@@ -1,5 +1,5 @@
 """Optimisers and their schedules: which parameter moves how, and at what rate."""
 
-from aninfonce.optim.muon import Muon, orthogonalize
+from aninfonce.optim.muon import Muon
 
-__all__ = ["Muon", "orthogonalize"]
+__all__ = ["Muon"]

@@ -1,4 +1,4 @@
-"""What optimisers of our own share: a step that goes over the groups of parameters."""
+"""The base of our own optimisers: a step that visits one group of parameters after another."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Lars(GroupwiseOptimizer):
         lr: learning rate.
         momentum: of the running sum of steps.
         weight_decay: added to the gradient, times the weights.
-        trust: length of a step by that of the weights.
+        trust: length of a step relative to that of the weights.
 
     References:
         You et al., "Large batch training of convolutional networks" (2017).

@@ -1,4 +1,4 @@
-"""Which optimiser moves which parameter, and how the rates run over the steps."""
+"""Which optimiser moves which parameter."""
 
 from __future__ import annotations
 

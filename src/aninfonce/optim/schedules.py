@@ -1,4 +1,4 @@
-"""How rates and batch sizes run over the steps."""
+"""Learning rates and batch sizes as functions of the step."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def set_rates(optimizers: list[Optimizer], step: int, recipe: Recipe) -> None:
 
 
 def descend(optimizers: list[Optimizer], loss: Tensor, step: int, recipe: Recipe) -> None:
-    """Go one step down the gradient of a loss, at the rates of this step."""
+    """Take one step down the gradient of a loss, at the rates of this step."""
     torch.autograd.backward(loss)
     set_rates(optimizers, step, recipe)
     for optimizer in optimizers:
@@ -44,7 +44,7 @@ def descend(optimizers: list[Optimizer], loss: Tensor, step: int, recipe: Recipe
 
 
 def batch_size_at(step: int, recipe: Recipe) -> int:
-    """Pairs a batch at a step.
+    """Pairs per batch at a step.
 
     Example:
         >>> recipe = Recipe(steps=100, batch_size=512, growth=((0.5, 1024),))

@@ -1,8 +1,9 @@
-"""How all plots of this room look: one axis, few lines, ticks that read as numbers."""
+"""The common look of all plots: one axis, few lines, ticks that read as numbers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAIN, ACCENT, SOFT = "#1c64a8", "#c4561c", "#8a919c"
+# Dots that stay apart where a page shows a drawing at half its size.
+LEVEL: dict[str, Any] = {"color": "black", "linewidth": 1.4, "linestyle": (0, (1.2, 2.2))}
 # For blocks and classes: told apart in grey and by most colour-blind readers, readable on white and on black.
 CYCLE = (
     "#c4561c",
@@ -40,13 +43,15 @@ def new_axes(width: float = 6.4, height: float = 3.6) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def plain(value: float, _: int | None = None) -> str:
+def plain(value: float, _: int | None = None, *, digits: int = 4) -> str:
     """Write a number as people do, never as a power of ten.
 
     >>> plain(0.05), plain(20.0), plain(1e6), plain(-2.5)
     ('0.05', '20', '1000000', '−2.5')
     """
-    return np.format_float_positional(float(f"{value:.4g}"), trim="-").replace("-", "−")
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return np.format_float_positional(float(f"{value:.{digits}g}"), trim="-").replace("-", "−")
 
 
 def plain_log(axis: Axis, low: float, high: float) -> None:
@@ -67,12 +72,22 @@ def plain_log(axis: Axis, low: float, high: float) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def whole_ticks(axis: Axis, places: npt.ArrayLike) -> None:
+def plain_logs(figure: Figure) -> None:
+    """Write the ticks of all logarithmic axes plainly, where nothing else was said about them."""
+    from matplotlib.ticker import LogFormatter
+
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if axis.get_scale() == "log" and isinstance(axis.get_major_formatter(), LogFormatter):
+                plain_log(axis, *sorted(axis.get_view_interval()))
+
+
+def whole_ticks(axis: Axis, places: npt.ArrayLike | None = None) -> None:
     """Allow only whole numbers as ticks: each of a few places, or a regular choice of many."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
-    whole = np.asarray(places, dtype=np.float64)
-    if len(whole) <= 12:
+    whole = None if places is None else np.asarray(places, dtype=np.float64)
+    if whole is not None and len(whole) <= 12:
         axis.set_major_locator(FixedLocator(whole.tolist()))
         axis.set_major_formatter(FuncFormatter(lambda value, _=None: plain(value)))
     else:

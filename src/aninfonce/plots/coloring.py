@@ -1,4 +1,4 @@
-"""What colour says about rows: a number, such as time, or one of a few labels."""
+"""What the colour of a row means: a number, such as time, or one of a few labels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Coloring:
     Attributes:
         values: (n,), numbers, or the place of each row's label in `names`.
         names: of the labels, the last may be "other"; None if the values are numbers.
-        title: of the legend.
+        title: title of the legend.
 
     """
 

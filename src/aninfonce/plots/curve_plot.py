@@ -1,4 +1,4 @@
-"""A score while it is trained for, and the step that was kept."""
+"""A score over the course of training, and the step that was kept."""
 
 from __future__ import annotations
 

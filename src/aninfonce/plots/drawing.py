@@ -1,10 +1,11 @@
-"""Figures as bytes, and as elements of a page whose marks tell their numbers."""
+"""Figures as bytes, and as elements of a page whose marks show their numbers."""
 
 from __future__ import annotations
 
 import io
 from typing import TYPE_CHECKING, Literal
 
+from aninfonce.plots._axes import plain_logs
 from aninfonce.plots.hover import inline, name_points
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def render(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
-    """Draw a figure; equal figures give equal bytes, and text stays text.
+    """Draw a figure; equal figures give equal bytes, text stays text, and no tick is a power of ten.
 
     Example:
         >>> from matplotlib.figure import Figure
@@ -29,6 +30,7 @@ def render(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
     """
     import matplotlib
 
+    plain_logs(figure)
     file = io.BytesIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aninfonce"}):
         figure.savefig(file, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)

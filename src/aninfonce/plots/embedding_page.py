@@ -25,7 +25,7 @@ _LIGHTER = 0.35
 def embedding_page(z: Any, *, color: Any = None, label: str | None = None, title: str = "Embedding") -> str:
     """Make a page on which three columns of an embedding are a cloud to turn with mouse, fingers or keys.
 
-    Of more than 20 000 rows every so-many-th is shown, and the page says so. Of more than three columns, the
+    Of more than 20 000 rows an even selection is shown, and the page says so. Of more than three columns, the
     reader chooses which to see.
 
     Example:
@@ -72,7 +72,7 @@ def embedding_page(z: Any, *, color: Any = None, label: str | None = None, title
 
 
 def _packed(values: Any) -> str:
-    """Write numbers in a quarter of the room that digits take."""
+    """Encode numbers in a quarter of the space that digits take."""
     return base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode()
 
 

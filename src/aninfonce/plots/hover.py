@@ -1,4 +1,4 @@
-"""Plots that tell their numbers: each mark of a drawing gets a text that browsers show under the pointer."""
+"""Plots with tooltips: each mark of a drawing gets a text that browsers show under the pointer."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
+
+from aninfonce.plots.schemes import for_both_schemes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +43,7 @@ def name_points(figure: Figure, prefix: str) -> dict[str, list[str]]:
 
 
 def inline(svg: bytes, texts: dict[str, list[str]], description: str) -> str:
-    """Turn a drawing into an element of a page, with a title on each mark.
+    """Turn a drawing into an element of a page, with a title on each mark and colours for both schemes.
 
     Args:
         svg: drawn by matplotlib after `name_points`.
@@ -55,14 +57,19 @@ def inline(svg: bytes, texts: dict[str, list[str]], description: str) -> str:
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _LINK)
     root = ElementTree.fromstring(svg)
-    # Never wider than the page around it.
-    root.set("style", "max-width:100%;height:auto")
+    for element in root.iter():
+        if "style" in element.attrib:
+            element.set("style", for_both_schemes(element.attrib["style"]))
+    # Never wider than the page around it; text without a colour of its own takes that of the drawing.
+    # A page may keep it from becoming too small to read by its own width.
+    own = f"--own-width: {root.get('width', '')}"
+    root.set("style", for_both_schemes(f"{own}; max-width: 100%; height: auto; fill: #000000"))
     root.set("role", "img")
     root.set("aria-label", description)
     for group in root.iter(f"{{{_SVG}}}g"):
         marks = list(group.iter(f"{{{_SVG}}}use"))
         named = texts.get(group.get("id", ""), [])
-        # Marks outside of the drawing are not there: then it is not known which are.
+        # Matplotlib leaves out clipped marks, and the rest can then no longer be matched with their texts.
         if len(named) == len(marks):
             for mark, text in zip(marks, named, strict=True):
                 ElementTree.SubElement(mark, f"{{{_SVG}}}title").text = text

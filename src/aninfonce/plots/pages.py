@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aninfonce._files import write_whole
+from aninfonce.plots._axes import plain
 from aninfonce.plots.drawing import render
 from aninfonce.plots.hover import inline, name_points
 
@@ -78,9 +79,9 @@ def page_template(
 
 
 def short(number: float) -> str:
-    """Write a number in three digits, with a real minus sign.
+    """Write a number in three digits, as people do.
 
-    >>> short(0.98765), short(-12.345), short(1e6)
-    ('0.988', '−12.3', '1e+06')
+    >>> short(0.98765), short(-12.345), short(1e6), short(float("inf"))
+    ('0.988', '−12.3', '1000000', '∞')
     """
-    return f"{number:.3g}".replace("-", "−")
+    return plain(number, digits=3)

@@ -23,8 +23,8 @@ def html_table(
         (True, True)
 
     Args:
-        headings: one a column.
-        rows: texts, one a column each; escaped here.
+        headings: one per column.
+        rows: texts, one per column; escaped here.
         numbers: columns that are aligned to the right.
         min_width: in CSS, below which a narrow page scrolls the table instead of squeezing it.
 

@@ -10,7 +10,7 @@ from aninfonce._validation import check_choice
 from aninfonce.mixing import Mixing
 from aninfonce.processes.process import DataGeneratingProcess, EnsembleProcess
 from aninfonce.processes.process_settings import (
-    Anisotropic,
+    AnisotropicLaw,
     Isotropic,
     Law,
     Negatives,
@@ -24,7 +24,7 @@ def _sphere(*concentration: float, dim: int = 10, **more: Any) -> ProcessSetting
     block, rest = divmod(dim, len(concentration))
     assert rest == 0
     values = tuple(value for value in concentration for _ in range(block))
-    return ProcessSettings(space="sphere", dim=dim, conditional=Anisotropic(concentration=values), **more)
+    return ProcessSettings(space="sphere", dim=dim, conditional=AnisotropicLaw(concentration=values), **more)
 
 
 def _cl_ica(
@@ -65,7 +65,7 @@ _ENSEMBLE = tuple(
     ProcessSettings(
         space="sphere",
         dim=20,
-        conditional=Anisotropic(concentration=_SHARED + (first,) * _SPLIT[0] + (second,) * _SPLIT[1]),
+        conditional=AnisotropicLaw(concentration=_SHARED + (first,) * _SPLIT[0] + (second,) * _SPLIT[1]),
     )
     for first, second in ((15.0, 250.0), (250.0, 15.0))
 )
@@ -89,7 +89,7 @@ PRESETS: dict[str, ProcessSettings] = {
     **_POLES,
     **{f"fig8/{value}": _sphere(float(value), dim=20) for value in (25, 75)},
     **{f"fig9/d{d}": _sphere(75.0, dim=d) for d in (20, 23, 26, 30, 33, 36, 40)},
-    "fig10": _sphere(150.0, dim=20, negatives=Negatives(law=Anisotropic(concentration=100.0), count=3)),
+    "fig10": _sphere(150.0, dim=20, negatives=Negatives(law=AnisotropicLaw(concentration=100.0), count=3)),
     **{f"fig11/member{i}": settings for i, settings in enumerate(_ENSEMBLE, start=1)},
     "fig12/100": _sphere(100.0, dim=20),
     "fig12/15-250": _sphere(15.0, 250.0, dim=20),

@@ -173,7 +173,7 @@ class EnsembleProcess:
         processes: the members; all with the same mixing object and space.
 
     References:
-        Rusak et al., "InfoNCE: Identifying the Gap Between Theory and Practice", 2024, Corollary B.2.
+        Rusak et al., "InfoNCE: Identifying the Gap Between Theory and Practice", 2025, Corollary B.2.
 
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Literal
 
@@ -33,20 +33,26 @@ from aninfonce.distributions import (
 )
 from aninfonce.distributions.shaped import Form
 from aninfonce.mixing import Identity, InvertibleMLP, Mixing
-from aninfonce.processes.process import Centred, DataGeneratingProcess, HardNegatives, Marginal
+from aninfonce.processes.process import (
+    Centred,
+    ConditionalFactory,
+    DataGeneratingProcess,
+    HardNegatives,
+    Marginal,
+)
 from aninfonce.spaces import Box, Euclidean, Space, Sphere
 
 
-class Anisotropic(Settings):
+class AnisotropicLaw(Settings):
     """p(z⁺|z) ∝ exp(−½ΔᵀΛΔ) on the sphere; one number for all latents or one each."""
 
     kind: Literal["fisher-bingham", "approximate-fisher-bingham"] = "fisher-bingham"
     concentration: NonNegativeFloat | tuple[NonNegativeFloat, ...]
 
-    def build(self, loc: Tensor, space: Space) -> Conditional:
-        """Place the law at anchors `loc` (N, d)."""
+    def build(self, space: Space) -> ConditionalFactory:
+        """Make what places the law at anchors (N, d)."""
         family = FisherBingham if self.kind == "fisher-bingham" else ApproximateFisherBingham
-        return family(loc, _diagonal(self.concentration, loc))
+        return partial(family, concentration=_diagonal(self.concentration, space))
 
 
 class Isotropic(Settings):
@@ -55,9 +61,9 @@ class Isotropic(Settings):
     kind: Literal["vmf"] = "vmf"
     concentration: NonNegativeFloat
 
-    def build(self, loc: Tensor, space: Space) -> Conditional:
-        """Place the law at anchors `loc` (N, d)."""
-        return VonMisesFisher(loc, self.concentration)
+    def build(self, space: Space) -> ConditionalFactory:
+        """Make what places the law at anchors (N, d)."""
+        return partial(VonMisesFisher, concentration=self.concentration)
 
 
 class Noise(Settings):
@@ -75,15 +81,14 @@ class Noise(Settings):
             )
         return self
 
-    def build(self, loc: Tensor, space: Space) -> Conditional:
-        """Place the law at anchors `loc` (N, d)."""
+    def build(self, space: Space) -> ConditionalFactory:
+        """Make what places the law at anchors (N, d)."""
+        base: Callable[[Tensor], GeneralizedNormal]
         if self.shape is not None:
-            base = GeneralizedNormal(loc, self.scale, self.shape)
+            base = partial(GeneralizedNormal, scale=self.scale, shape=self.shape)
         else:
-            base = Normal(loc, self.scale) if self.kind == "normal" else Laplace(loc, self.scale)
-        if isinstance(space, Sphere):
-            return Projected(base, space)
-        return Truncated(base, space) if isinstance(space, Box) else base
+            base = partial(Normal if self.kind == "normal" else Laplace, scale=self.scale)
+        return partial(_within, base=base, space=space)
 
 
 class Shaped(Settings):
@@ -93,13 +98,14 @@ class Shaped(Settings):
     form: Form
     concentration: PositiveFloat | tuple[PositiveFloat, ...]
 
-    def build(self, loc: Tensor, space: Space) -> Conditional:
-        """Place the law at anchors `loc` (N, d)."""
-        base = ShapedNoise(loc, _diagonal(self.concentration, loc), self.form)
-        return Projected(base, space) if isinstance(space, Sphere) else base
+    def build(self, space: Space) -> ConditionalFactory:
+        """Make what places the law at anchors (N, d)."""
+        concentration = _diagonal(self.concentration, space)
+        base = partial(ShapedNoise, concentration=concentration, form=self.form)
+        return partial(_within, base=base, space=space)
 
 
-Law = Annotated[Anisotropic | Isotropic | Noise | Shaped, Field(discriminator="kind")]
+Law = Annotated[AnisotropicLaw | Isotropic | Noise | Shaped, Field(discriminator="kind")]
 
 
 class Negatives(Settings):
@@ -151,11 +157,11 @@ class ProcessSettings(Settings):
         if self.negatives is not None:
             laws.append(("negatives", self.negatives.law))
         for name, law in laws:
-            if isinstance(law, Anisotropic | Isotropic) and self.space != "sphere":
+            if isinstance(law, AnisotropicLaw | Isotropic) and self.space != "sphere":
                 raise ValueError(f"`{name}` {law.kind!r} lives on the sphere, got space {self.space!r}")
             if isinstance(law, Shaped) and self.space == "box":
                 raise ValueError(f"`{name}` 'shaped' has no truncated form, got space 'box'")
-            if isinstance(law, Anisotropic | Shaped) and isinstance(law.concentration, tuple):
+            if isinstance(law, AnisotropicLaw | Shaped) and isinstance(law.concentration, tuple):
                 size = len(law.concentration)
                 if size != self.dim:
                     raise ValueError(
@@ -169,11 +175,11 @@ class ProcessSettings(Settings):
         return DataGeneratingProcess(
             space,
             self._build_marginal(space),
-            partial(self.conditional.build, space=space),
+            self.conditional.build(space),
             mixing if mixing is not None else self._build_mixing(seed),
             None
             if self.negatives is None
-            else HardNegatives(partial(self.negatives.law.build, space=space), self.negatives.count),
+            else HardNegatives(self.negatives.law.build(space), self.negatives.count),
         )
 
     def _build_space(self) -> Space:
@@ -186,7 +192,7 @@ class ProcessSettings(Settings):
         centre = torch.zeros(self.dim)
         if isinstance(space, Sphere):
             centre[0] = 1.0 if self.pole == "north" else -1.0
-        return Centred(partial(self.marginal.build, space=space), centre)
+        return Centred(self.marginal.build(space), centre)
 
     def _build_mixing(self, seed: int) -> Mixing:
         if self.mixing == "identity":
@@ -196,6 +202,19 @@ class ProcessSettings(Settings):
         )
 
 
-def _diagonal(concentration: float | Sequence[float], like: Tensor) -> Tensor:
-    """Return the diagonal of Λ (d,) with the device and dtype of `like` (N, d)."""
-    return torch.as_tensor(concentration, dtype=like.dtype, device=like.device).expand(like.shape[1])
+def _within(
+    loc: Tensor, base: Callable[[Tensor], GeneralizedNormal | ShapedNoise], space: Space
+) -> Conditional:
+    """Place a law of Rᵈ at anchors (N, d) of a space: projected to a sphere, truncated to a box."""
+    law = base(loc)
+    if isinstance(space, Sphere):
+        return Projected(law, space)
+    if isinstance(space, Box):
+        assert isinstance(law, GeneralizedNormal)
+        return Truncated(law, space)
+    return law
+
+
+def _diagonal(concentration: float | Sequence[float], space: Space) -> Tensor:
+    """Write Λ as one number for each latent (d,)."""
+    return torch.as_tensor(concentration, dtype=torch.get_default_dtype()).expand(space.dim)

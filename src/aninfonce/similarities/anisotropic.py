@@ -63,7 +63,10 @@ class Anisotropic(Similarity):
 
     def log_of_squared_scale(self, dtype: torch.dtype) -> Tensor | None:
         """Give log Λ̂, (d,), which is the parameter itself."""
-        return self.raw.to(dtype) if self.positive_map == "exp" else None
+        if self.positive_map != "exp":
+            return None
+        raw: Tensor = self.raw
+        return raw if raw.dtype is dtype else raw.to(dtype)
 
     def extra_repr(self) -> str:
         """Show the dimension and the map."""

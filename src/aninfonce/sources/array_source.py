@@ -23,12 +23,12 @@ class PairRows(Protocol):
 
 
 class ArraySource(PairSource):
-    """Pairs from arrays, in a new order each epoch; an incomplete last batch is left out.
+    """Pairs from arrays, in a new order each epoch; an incomplete last batch is dropped.
 
     Args:
         pairs: all of them, in memory or on disk.
-        seed: of the orders.
-        order: deals out the rows instead, such as a `NeighbourOrder`.
+        seed: decides the orders.
+        order: another way to deal out the rows, such as a `NeighbourOrder`.
 
     """
 
@@ -65,6 +65,6 @@ class ArraySource(PairSource):
         return {**self._order.state(), "aside": self._aside.get_state()}
 
     def restore(self, state: State) -> None:
-        """Order the epoch of the state again and go to its position in it."""
+        """Repeat the order of the state's epoch and go to its position in it."""
         self._order.restore(state)
         self._aside.set_state(state["aside"])

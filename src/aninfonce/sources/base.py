@@ -1,9 +1,9 @@
-"""Where pairs come from: one interface over processes, arrays and loaders, drawn ahead, resumable.
+"""Where pairs come from: one resumable interface over processes, arrays and loaders.
 
-Every source can say where it stands (`state`) and go back there (`restore`), so that a resumed run sees the
-very pairs that an uninterrupted one would have seen. Pairs for closed-form fits (`fresh`) have random numbers
-of their own, so that a fit never shifts the pairs of the steps that follow. Pairs that were set aside for
-evaluations (`set_aside`) come in neither.
+Every source can record its position (`state`) and go back to it (`restore`), so that a resumed run sees
+exactly the pairs that an uninterrupted one would have seen. Pairs for closed-form fits (`fresh`) are drawn
+from a stream of their own, so that a fit never shifts the pairs of later steps. Pairs that were set aside for
+evaluations (`set_aside`) appear in neither.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ def as_pair_batch(batch: Any) -> PairBatch:
 
 
 class StreamSource(PairSource):
-    """Pairs that depend on two generators alone: one for the steps, one for what is drawn aside.
+    """Pairs that depend on two generators alone: one for the steps, one for fits.
 
     Args:
-        seed: of both.
+        seed: seed of both generators.
 
     """
 
@@ -96,10 +96,10 @@ class StreamSource(PairSource):
         self._aside = stream(seed, "pairs", "fits")
 
     def state(self) -> State:
-        """States of both generators."""
+        """Give the states of both generators."""
         return {"stream": self._stream.get_state(), "aside": self._aside.get_state()}
 
     def restore(self, state: State) -> None:
-        """Go on from both states."""
+        """Set both generators to these states."""
         self._stream.set_state(state["stream"])
         self._aside.set_state(state["aside"])

@@ -10,7 +10,7 @@ from aninfonce._validation import check_count
 
 
 class EpochOrder:
-    """Deals out the rows of a data set; an incomplete last batch of an epoch is left out.
+    """Deals the rows of a data set out in batches; an incomplete last batch of an epoch is dropped.
 
     Example:
         >>> order = EpochOrder(6, seed=0)
@@ -20,7 +20,7 @@ class EpochOrder:
     Args:
         rows: how many there are.
         seed: of the orders.
-        what: the rows are, for errors.
+        what: noun for the rows in error messages, such as "pairs".
 
     """
 
@@ -50,7 +50,7 @@ class EpochOrder:
         return self._kept[torch.randperm(self.rows, generator=generator)[:n]]
 
     def keep(self, rows: Tensor) -> None:
-        """Deal out only these of the rows, from the start of this epoch on."""
+        """Deal out only these rows, from the start of this epoch on."""
         if torch.equal(rows, self._kept):
             return
         self._kept, self.rows = rows, len(rows)
@@ -66,7 +66,7 @@ class EpochOrder:
         return {"order": self._before, "position": torch.tensor(self._position)}
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Order the epoch of the state again and go to its position in it."""
+        """Repeat the order of the state's epoch and go to its position in it."""
         self._stream.set_state(state["order"])
         self._start_epoch()
         self._position = int(state["position"])

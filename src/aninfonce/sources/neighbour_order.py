@@ -24,10 +24,10 @@ class NeighbourOrder(EpochOrder):
         4
 
     Args:
-        features: (N, d), what neighbours have in common; coarse pixels do for pictures.
+        features: (N, d), in which nearby rows count as neighbours; coarse pixels will do for pictures.
         seed: of the orders.
-        every: each `every`th batch is of random rows; 1 for all.
-        what: the rows are, for errors.
+        every: every how many batches one has random rows; 1 for all.
+        what: noun for the rows in error messages, such as "pairs".
 
     References:
         Robinson et al., Can contrastive learning avoid shortcut solutions?, NeurIPS 2021, on factors that
@@ -44,12 +44,12 @@ class NeighbourOrder(EpochOrder):
         self._taken = 0
 
     def keep(self, rows: Tensor) -> None:
-        """Deal out only these of the rows."""
+        """Deal out only these rows."""
         super().keep(rows)
         self._near = self.features[rows]
 
     def next(self, n: int) -> Tensor:
-        """Take `n` neighbours of a row at random, or when it is their turn the next `n` random rows, (n,)."""
+        """Take `n` neighbours of a random row or, when it is their turn, the next `n` random rows, (n,)."""
         self._check(n)
         self._taken += 1
         if self._taken % self.every == 0:

@@ -29,7 +29,7 @@ class ProcessSource(PairSource):
 
     Args:
         process: to draw from.
-        seed: of two generators, one for the stream and one for `fresh`.
+        seed: seed of two generators, one for the steps and one for `fresh`.
         bulk: pairs drawn at once.
 
     """
@@ -73,7 +73,7 @@ class ProcessSource(PairSource):
         return self.process.sample(n, self._aside)
 
     def set_aside(self, share: float, most: int, batch: int) -> PairBatch:
-        """Draw as many new pairs as are wanted: a process has no end, nothing is lost to the steps."""
+        """Draw `most` new pairs: a process never runs out, so training loses none."""
         return self.process.sample(most, stream(self._seed, "pairs", "held out"))
 
     def state(self) -> State:
@@ -83,7 +83,7 @@ class ProcessSource(PairSource):
         return {"stream": before, "aside": self._aside.get_state(), "position": torch.tensor(position)}
 
     def restore(self, state: State) -> None:
-        """Draw the bulk of the state again and go to its position in it."""
+        """Draw the bulk of that state again and go to its position in it."""
         if self._ahead is not None:
             self._ahead.result()
         self._ahead = self._now = None

@@ -1,4 +1,4 @@
-"""Which pairs are kept away from training, so that evaluations look at pairs the encoder never saw."""
+"""Which pairs are kept out of training, so that evaluations use pairs the encoder never saw."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 from aninfonce._seeds import stream
 
-# Fewer pairs than this tell nothing: all are trained on instead.
+# Fewer held-out pairs than this would say nothing: all are trained on instead.
 _FEWEST = 16
 
 
@@ -63,7 +63,7 @@ def groups_aside(sizes: Tensor, share: float, most: int, batch: int, seed: int) 
 
 
 def others(rows: int, taken: Tensor) -> Tensor:
-    """List the rows that are not among those taken, in order."""
+    """List the rows that are not in `taken`, in order."""
     left = torch.ones(rows, dtype=torch.bool)
     left[taken] = False
     return left.nonzero()[:, 0]

@@ -31,7 +31,7 @@ class SequenceSource(StreamSource):
 
     Args:
         sequences: arrays (T, ...) with T ≥ 2, of numbers or booleans.
-        latents: what is known of each frame, arrays (T, k).
+        latents: known latents of each frame, arrays (T, k).
         largest_gap: frames between anchor and positive, at most.
         seed: draws the pairs.
 
@@ -52,7 +52,7 @@ class SequenceSource(StreamSource):
                 f"`sequences` must hold at least one sequence, of 2 frames or more each, got {lengths[:10]}"
             )
         if latents is not None and [len(part) for part in latents] != lengths:
-            raise ValueError("`latents` must hold one array a sequence, as long as the sequence is")
+            raise ValueError("`latents` must hold one array per sequence, as long as that sequence")
         self.frames = torch.from_numpy(np.concatenate(sequences))
         self.latents = None if latents is None else torch.from_numpy(np.concatenate(latents))
         self.largest_gap = check_count(largest_gap, "largest_gap")
@@ -77,7 +77,7 @@ class SequenceSource(StreamSource):
         return self._with_latents(*self._draw(self.anchors, n, self._aside))
 
     def set_aside(self, share: float, most: int, batch: int) -> PairBatch | None:
-        """Hold out whole sequences chosen at random: frames of one and the same resemble each other."""
+        """Hold out whole sequences chosen at random, since frames of one sequence resemble each other."""
         chosen = groups_aside(self._lengths - 1, share, most, batch, self._seed)
         if chosen is None:
             return None

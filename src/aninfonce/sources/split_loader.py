@@ -1,4 +1,4 @@
-"""Loaders cut in two: batches to train on, and batches that are held out."""
+"""Loaders split in two: batches to train on, and batches that are held out."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def split_loader(loader: Iterable[Any], share: float, most: int, seed: int) -> S
     """Hold out rows of a loader's data set, or batches of a list.
 
     Rows can be told apart where a `DataLoader` deals out a data set that has them, shuffled or not, in one
-    process or in several. Other iterables may give a row whenever they like.
+    process or in several. Other iterables may yield a row at any time.
 
     Args:
         loader: of batches.

@@ -1,4 +1,4 @@
-"""Settings of a run made whole, and held against its data, before anything is built."""
+"""Complete the settings of a run, and check them against its data, before anything is built."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aninfonce.training.model import complete_encoder
 
 
 def check_batches(source: PairSource, recipe: Recipe) -> None:
-    """Refuse a batch that the source cannot give now, not in the middle of the run."""
+    """Refuse a batch size that the source cannot provide, before the run rather than in the middle of it."""
     largest = recipe.largest_batch
     if source.largest_batch is not None and largest > source.largest_batch:
         raise ValueError(
@@ -37,7 +37,9 @@ def complete_config(
     if dim is None and encoder is not None:
         dim = embed_in_chunks(encoder, pairs.x[:2]).shape[1]
     if dim is None:
-        raise ValueError("`dim`, the number of embedding columns, must be given for data that are no process")
+        raise ValueError(
+            "`dim`, the number of embedding columns, must be given for data that do not come from a process"
+        )
     changes: dict[str, Any] = {"dim": dim}
     if encoder is not None:
         changes["encoder"] = config.encoder.model_copy(update={"name": "custom", "options": {}})
@@ -51,7 +53,7 @@ def complete_config(
 
 
 def _space(config: TrainingConfig, *, own_loss: bool) -> dict[str, Any]:
-    """Settle what a space without a sphere asks of the loss, and "auto" where there is nothing to decide."""
+    """Set what flat space requires of the loss, and resolve "auto" where there is nothing to decide."""
     space = config.space
     if space == "auto" and config.loss.name != "aninfonce":
         # What moves in Rᵈ is no linear map on a sphere.

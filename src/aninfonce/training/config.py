@@ -24,7 +24,7 @@ from aninfonce.recipe import Recipe
 from aninfonce.training.loss_options import checked_options
 from aninfonce.training.yaml_files import read_yaml
 
-# Of a message about bad settings.
+# Limits on an error message about bad settings.
 _MOST_PROBLEMS, _LONGEST_NAME = 20, 100
 _TYPE = re.compile(r"^constrained-|\[")
 
@@ -72,7 +72,8 @@ class DataSettings(Settings):
         process: name of a preset (`aninfonce.processes.preset_names()`).
         options: fields of the preset to change.
         seed: draws the mixing.
-        arrays: an .npz file with `x` and `x_pos` instead of a process, and `z` if latents are known.
+        arrays: an .npz, .csv or .parquet file with `x` and `x_pos` instead of a process, and `z` if latents
+            are known.
         sha256: of that file; `train` fills it in. One with another content is refused.
 
     """
@@ -88,7 +89,7 @@ class DataSettings(Settings):
         if (self.process is None) == (self.arrays is None):
             raise ValueError("give either `process` or `arrays`")
         if self.sha256 is not None and self.arrays is None:
-            raise ValueError("`sha256` is that of `arrays`, and there are none")
+            raise ValueError("`sha256` belongs to `arrays`, which are not given")
         return self
 
 
@@ -109,9 +110,9 @@ class TrainingConfig(Settings):
             distribution, and ends with columns of unit variance; "sphere" is the papers' unit sphere; "auto"
             decides between the two after the first part of the steps, by the shape of the embedding.
             "learnable-sphere" and "box" have trained sizes; "unbounded" is Rᵈ as it comes.
-        encoder: the network below that step.
+        encoder: the network that the head follows.
         loss: what is minimised.
-        recipe: how.
+        recipe: how it is minimised.
         seed: draws the weights and the pairs.
         log_every: steps between two rows of the log.
         evaluate_every: steps between two evaluations on held-out pairs (R² if latents are known, the gap to
@@ -198,7 +199,7 @@ def load_config(path: str | Path) -> TrainingConfig:
 
 
 def stored_config(settings: dict[str, Any], *, source: str = "configuration") -> TrainingConfig:
-    """Read the settings of a run that was kept. Versions that knew no `held_out` held nothing out."""
+    """Read the settings of a saved run. Versions without `held_out` held nothing out."""
     return parse_config({"held_out": 0.0, **settings}, source=source)
 
 
@@ -234,7 +235,7 @@ def parse_config(
 
 
 def _called(setting: str, names: Mapping[str, str]) -> str:
-    """Put a user's own name in the place of a setting's, or of the one that it is part of."""
+    """Replace the name of a setting, or of its parent, by the name that the user knows."""
     for known in sorted(names, key=len, reverse=True):
         if setting == known or setting.startswith(f"{known}."):
             return names[known] + setting.removeprefix(known)

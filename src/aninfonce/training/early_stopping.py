@@ -1,4 +1,4 @@
-"""Early stopping: the weights of the best held-out score are kept, and what no longer helps is ended.
+"""Early stopping: keep the weights with the best held-out score, and end a phase that no longer helps.
 
 What is scored and kept are running means of the weights. A run that is ended early never sees its rates fall
 to zero; the mean over the last steps does for it what small rates would have done. On five sources mixed to
@@ -65,7 +65,7 @@ class EarlyStopping:
         self._steps_of_phase = 0
 
     def ends_phase(self, trainer: Trainer) -> bool:
-        """Take a step into the mean, look if it is time to, and say whether the score has long not risen."""
+        """Add a step to the running mean, evaluate if it is due, and tell whether patience has run out."""
         self._average(trainer)
         if trainer.step < min(self._next, trainer.recipe.steps):
             return False

@@ -16,7 +16,7 @@ class NonFiniteLoss(RuntimeError):
 
     Attributes:
         step: at which it happened.
-        loss: as it came; still finite if only the weights are not.
+        loss: its last value; still finite if only the weights are not.
         concentration: Λ̂ before the step, if the loss has one.
         checkpoint: the last good one, if there is any: the step that follows it gives finite numbers.
 

@@ -13,7 +13,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StoppedAtOnce(Exception):
-    """A signal came while nothing had to be finished first."""
+    """A signal arrived while the run could stop at once."""
 
 
 class StopSignals:

@@ -36,7 +36,7 @@ from aninfonce.training.early_stopping import EarlyStopping
 from aninfonce.training.errors import NonFiniteLoss, TrainingInterrupted
 from aninfonce.training.fitted import Fitted
 from aninfonce.training.interrupt import StoppedAtOnce, StopSignals
-from aninfonce.training.model import Contrast, build_embedding, build_loss
+from aninfonce.training.model import EncoderWithLoss, build_embedding, build_loss
 from aninfonce.training.monitor import Row, concentration_of, open_monitor
 from aninfonce.training.packing import pack, unpack
 from aninfonce.training.phases import (
@@ -71,7 +71,7 @@ def fit(
     fabric: Fabric | None = None,
     reporters: Sequence[Reporter] = (),
 ) -> Fitted:
-    """Train an encoder on pairs until it inverts what made them.
+    """Train an encoder on pairs so that it inverts the mixing behind them.
 
     Example:
         >>> from aninfonce.processes import process
@@ -93,7 +93,7 @@ def fit(
         directory: where the log and checkpoints go; nothing is written if omitted. It belongs to this run:
             one that holds another, or that another process trains in, is refused.
         resume: go on from the newest checkpoint in `directory`, if there is one. All settings must be those
-            of the run that is there. One that was finished just gives its result.
+            of the run that is there. A finished run just returns its result.
         overwrite: remove the run that `directory` holds, and nothing else there, and start anew.
         fabric: devices, precision and processes, already launched; one CPU or GPU if omitted.
         reporters: told of every logged row, such as a progress bar.
@@ -115,7 +115,7 @@ def fit(
 
 
 class Trainer:
-    """A training run that can be stopped and taken up again; `fit` explains the arguments."""
+    """A training run that can be stopped and resumed; `fit` explains the arguments."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class Trainer:
         if self.config.unfolds:
             self.embedding.head = nn.Identity()
         self.optimizers: list[Optimizer] = build_optimizers(self.embedding, self.loss, self.config.recipe)
-        self.model, *wrapped = self.fabric.setup(Contrast(self.embedding, self.loss), *self.optimizers)
+        self.model, *wrapped = self.fabric.setup(EncoderWithLoss(self.embedding, self.loss), *self.optimizers)
         self._steppers = wrapped
         self.directory = None if directory is None else Path(directory)
         self.reporters = list(reporters)
@@ -239,7 +239,7 @@ class Trainer:
             self.stopping.restore(self)
 
     def _one_step(self) -> float:
-        """Draw a batch, go down its gradient, and give the loss."""
+        """Draw a batch, take one step down its gradient, and return the loss."""
         recipe = self.recipe
         with self.watch("data"):
             batch = self._own_rows(self.source.next(batch_size_at(self.step, recipe)))
@@ -320,7 +320,7 @@ class Trainer:
         return self._before + self.watch.elapsed()
 
     def result(self) -> Fitted:
-        """Hand over what there is."""
+        """Return the current encoder, loss and history."""
         concentration = concentration_of(self.loss)
         return Fitted(
             encoder=self.embedding.eval(),

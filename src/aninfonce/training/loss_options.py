@@ -14,7 +14,7 @@ PositiveMap = Literal["exp", "softplus"]
 
 
 class _Temperature(Settings):
-    """What all of them have; a step needs one number, so that "none" is no reduction here."""
+    """Options of every loss; a step needs a single number, so `reduction="none"` is not allowed."""
 
     temperature: PositiveFloat = 1.0
     learn_temperature: StrictBool = False
@@ -56,7 +56,7 @@ _OPTIONS: dict[str, type[Settings]] = {
 
 
 def checked_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Check the options of a loss by name: unknown ones and those of a wrong type are errors of pydantic.
+    """Check the options of a loss by name; pydantic raises for unknown ones and for wrong types.
 
     Example:
         >>> checked_options("infonce", {"temperature": "5e-1"})

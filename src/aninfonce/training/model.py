@@ -33,7 +33,7 @@ _HEADS = {
 }
 
 
-class Contrast(nn.Module):
+class EncoderWithLoss(nn.Module):
     """Encoder and loss as one module, so that one backward pass covers both on every process."""
 
     def __init__(self, encoder: Embedding, loss: nn.Module) -> None:

@@ -1,4 +1,4 @@
-"""What is measured while training runs, on held-out pairs. It only looks: no number here changes a weight."""
+"""What is measured during training, on held-out pairs. No number computed here changes a weight."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _COLLAPSE = 0.5
 
 
 class Monitor:
-    """Measures an encoder and a loss on the same pairs again and again.
+    """Evaluates an encoder and a loss on a fixed set of pairs.
 
     Args:
         pairs: with latents if they are known.
         process: that they were drawn from, if there is one.
-        held_out: whether training never sees these pairs; their loss is named by it.
+        held_out: whether these pairs are kept out of training; decides what their loss is called.
 
     """
 
@@ -78,7 +78,7 @@ class Monitor:
             self._warned = True
             warnings.warn(
                 f"the embedding collapses: its effective rank fell to {rank:.1f} from {self._best_rank:.1f};"
-                " lower the rates, or see whether pairs share enough",
+                " lower the rates, or check whether the two views of a pair share enough",
                 stacklevel=2,
             )
 
@@ -103,7 +103,7 @@ def open_monitor(source: PairSource, config: TrainingConfig, given: Any = None) 
         return Monitor(aside, source.process)
     if config.held_out and config.evaluate_every:
         warnings.warn(
-            "no pairs are held out, evaluations look at pairs that are trained on: there are too few, or they"
+            "no pairs are held out, so evaluations use training pairs: there are too few, or they"
             " come from an iterable that cannot be split; pass `held_out=` to `fit`, or set `held_out: 0`",
             stacklevel=3,
         )
@@ -111,7 +111,7 @@ def open_monitor(source: PairSource, config: TrainingConfig, given: Any = None) 
 
 
 def _counts_forward(loss: nn.Module) -> bool:
-    """Whether the loss has the negatives that the optimum is computed for."""
+    """Whether the loss uses the negatives that the optimum is computed for."""
     return isinstance(loss, InfoNCE) and loss.candidates == "anchors" and not loss.symmetric
 
 
@@ -123,7 +123,7 @@ def concentration_of(loss: nn.Module) -> Tensor | None:
 def _optimum(process: DataGeneratingProcess | None, pairs: PairBatch, block: int) -> float | None:
     """Loss of the truth on the same pairs, where the truth is uniform on the sphere with a known Λ.
 
-    On the same pairs, the difference of model and truth is known far better than either loss.
+    On the same pairs, the difference between model and truth has far less noise than either loss.
     """
     if (
         process is None

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from aninfonce._validation import check_finite, describe
-from aninfonce.datasets.arrays import Array, list_arrays, read_npy, read_npz
+from aninfonce.datasets.arrays import Array, list_arrays, read_named
 from aninfonce.datasets.images import DatasetError
 from aninfonce.processes import DataGeneratingProcess, PairBatch, process
 from aninfonce.training.config import DataSettings, describe_problems
@@ -56,14 +56,14 @@ def open_data(settings: DataSettings) -> DataGeneratingProcess | PairBatch:
 
 
 def with_sha256(settings: DataSettings) -> DataSettings:
-    """Take down which content the arrays of a run have, unless the settings say it already."""
+    """Record the sha256 of a run's arrays, unless the settings already have it."""
     if settings.arrays is None or settings.sha256 is not None:
         return settings
     return settings.model_copy(update={"sha256": file_sha256(settings.arrays)})
 
 
 def file_sha256(path: Path) -> str:
-    """Sum up the content of a file."""
+    """Compute the sha256 of a file."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -74,18 +74,17 @@ def file_sha256(path: Path) -> str:
 
 
 def read_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, Tensor]:
-    """Read an .npz file, or an .npy file as `x`, as finite float32 tensors; nothing in it is executed.
+    """Read the arrays of a file as finite float32 tensors; nothing in it is executed.
 
     Args:
-        path: the file.
+        path: an .npz file; a table, .csv or .parquet, with columns `x_0`, `x_1`, …; or an .npy file, as `x`.
         names: of arrays to read, if they are there; all if omitted.
 
     Returns:
         Tensors (N, ...) by name. A `DatasetError`, which is a `ValueError`, names a file that cannot be read.
 
     """
-    arrays = read_npz(path, names) if path.suffix.lower() == ".npz" else {"x": read_npy(path)}
-    return {name: _tensor(values, f"{name} of {path}") for name, values in arrays.items()}
+    return {name: _tensor(values, f"{name} of {path}") for name, values in read_named(path, names).items()}
 
 
 def _tensor(values: Array, name: str) -> Tensor:
@@ -95,5 +94,5 @@ def _tensor(values: Array, name: str) -> Tensor:
         with np.errstate(over="raise", invalid="ignore"):
             numbers = torch.from_numpy(np.asarray(values, dtype=np.float32))
     except FloatingPointError:
-        raise DatasetError(f"`{name}` must hold numbers that float32 can, got larger ones") from None
+        raise DatasetError(f"`{name}` must hold numbers that fit float32, got larger ones") from None
     return check_finite(numbers, name)

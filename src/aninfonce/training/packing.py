@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def pack(trainer: Trainer) -> Snapshot:
-    """Take down everything that decides how the run goes on."""
+    """Collect everything that a resumed run needs."""
     tensors: dict[str, Tensor] = {}
     tensors |= {f"encoder.{name}": t for name, t in trainer.embedding.state_dict().items()}
     tensors |= {f"loss.{name}": t for name, t in trainer.loss.state_dict().items()}
@@ -100,7 +100,7 @@ def load_fitted(
         loss: likewise.
 
     Returns:
-        As `fit` gave it; of an unfinished run, as it stood.
+        The result as `fit` returned it; for an unfinished run, the state of its last checkpoint.
 
     """
     found = newest_snapshot(Path(path))
@@ -142,7 +142,7 @@ def _bare_embedding(config: TrainingConfig, snapshot: Snapshot, encoder: nn.Modu
 
 
 def _choice(facts: dict[str, Any]) -> SpaceChoice | None:
-    """Read what was found of the space; runs from before there was a choice have nothing of it."""
+    """Read which space was chosen, if any; checkpoints of early versions have no such entry."""
     found = facts.get("choice")
     if found is None:
         return None

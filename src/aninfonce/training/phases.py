@@ -44,7 +44,7 @@ def start_dynamics(embedding: Embedding, loss: LinearDynamics, pairs: PairBatch)
 
 
 def is_due_on_sphere(trainer: Trainer) -> bool:
-    """Say whether the embedding is to be mapped to a sphere before the next step."""
+    """Tell whether the embedding is to be mapped to a sphere before the next step."""
     unfold = trainer.recipe.unfold if trainer.config.unfolds else None
     if unfold is None:
         return False
@@ -55,7 +55,7 @@ def is_due_on_sphere(trainer: Trainer) -> bool:
 
 
 def goes_on_after_phase(trainer: Trainer) -> bool:
-    """Say whether a run goes on when its score has stopped rising: in proportion, if a sphere is to come."""
+    """Tell whether a run goes on once its score has stopped rising: yes, shortened, if the sphere is next."""
     unfold = trainer.recipe.unfold if trainer.config.unfolds else None
     if unfold is None or trainer.spherical or not _belongs_on_sphere(trainer):
         return False
@@ -101,7 +101,7 @@ def put_on_sphere(trainer: Trainer) -> None:
 
 
 def fit_closing(trainer: Trainer) -> None:
-    """Find the axes and Λ̂ on the frozen embedding, as its space has them."""
+    """Find the axes and Λ̂ of the frozen embedding, by the fits for its space."""
     settings = trainer.config.recipe.close
     assert settings is not None
     assert trainer.last is not None

@@ -60,7 +60,7 @@ class ProgressBars:
 
 
 def describe_row(row: Row, before: str = "") -> str:
-    """Put the numbers of a row in a few words; what it does not hold is kept from `before`.
+    """Summarise a row in a few words; values that it does not have are kept from `before`.
 
     R² is that of content/style where the process has these two parts.
 

@@ -34,7 +34,7 @@ class TableFiles(Reporter):
     A resumed run writes the rows up to its checkpoint again, so that no step appears twice.
 
     Args:
-        directory: made if it is not there.
+        directory: created if needed.
 
     """
 

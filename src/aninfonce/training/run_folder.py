@@ -32,7 +32,7 @@ def claim(directory: Path, config: TrainingConfig, *, resume: bool, overwrite: b
     The lock goes with the process, also if that is killed. What a killed one left unfinished is removed.
 
     Args:
-        directory: made if it is not there.
+        directory: created if needed.
         config: of the run that is about to start.
         resume: whether the run that the folder holds is to go on.
         overwrite: whether it is to be removed.
@@ -65,7 +65,7 @@ def claim(directory: Path, config: TrainingConfig, *, resume: bool, overwrite: b
 def claim_for_all(
     fabric: Fabric, directory: Path | None, config: TrainingConfig, *, resume: bool, overwrite: bool
 ) -> Iterator[None]:
-    """Hold the folder of a run, if it has one: the first process does, and all hear of it if that fails."""
+    """Lock the folder of a run, if it has one: the first process does, and all raise if that fails."""
     with ExitStack() as held:
         problem: Exception | None = None
         if directory is not None and fabric.is_global_zero:

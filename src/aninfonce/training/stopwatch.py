@@ -1,4 +1,4 @@
-"""Where the time goes."""
+"""Wall time by part of the loop."""
 
 from __future__ import annotations
 

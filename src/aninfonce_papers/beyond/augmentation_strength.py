@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aninfonce.augment import Augmentation, Blur, Compose, Crop, Flip
-from aninfonce_papers.engine.base import ANINFONCE, Cell, Metrics, Preset, Study
-from aninfonce_papers.rusak2025.images import views
+from aninfonce_papers.engine import Experiment, Preset, Row, Study
+from aninfonce_papers.engine.drawing import marks, new_figure
+from aninfonce_papers.engine.published import ANINFONCE
+from aninfonce_papers.rusak2025.images import views, world
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from aninfonce_papers.engine.store import Row
 
 KINDS = ("crop", "blur", "crop, flip and blur")
 # Of SimCLR's ranges, 1 being all of them.
@@ -22,19 +22,37 @@ _STEPS: dict[Preset, int] = {"smoke": 20, "laptop": 500, "paper": 20_000}
 _SECONDS: dict[Preset, float] = {"smoke": 2.0, "laptop": 60.0, "paper": 4_000.0}
 
 
-def cells(preset: Preset) -> list[Cell]:
+class ViewsOfKind(views.ViewScore):
+    """Views of one kind and strength, measured as `mnist-augmentations` does."""
+
+    kind: str
+    strength: float
+
+    def augmentation(self) -> Augmentation:
+        """Build them."""
+        return augmentation(self.kind, self.strength)
+
+
+def experiments(preset: Preset) -> list[Experiment]:
     """Give both losses with each kind at each strength."""
+    real = views.real_images(preset)
     return [
-        Cell(
-            f"{loss}, {kind} × {strength:g}",
-            {"loss": loss, "kind": kind, "strength": strength},
-            {**views.sizes(preset), "steps": _STEPS[preset]},
-            estimate=_SECONDS[preset],
+        views.on_views(
+            _name(loss, kind, strength),
+            preset,
+            loss,
+            ViewsOfKind(real=real, kind=kind, strength=strength),
+            seconds=_SECONDS[preset],
+            steps=_STEPS[preset],
         )
         for kind in KINDS
         for strength in STRENGTHS
-        for loss in views.LOSSES
+        for loss in world.LOSSES
     ]
+
+
+def _name(loss: str, kind: str, strength: float) -> str:
+    return f"{loss}, {kind} × {strength:g}"
 
 
 def augmentation(kind: str, strength: float) -> Augmentation:
@@ -58,28 +76,16 @@ def augmentation(kind: str, strength: float) -> Augmentation:
     return blur if kind == "blur" else Compose([crop, Flip(p=0.5), blur])
 
 
-def run(cell: Cell, seed: int) -> Metrics:
-    """Train on views of one kind and strength, and measure as `mnist-augmentations` does."""
-    settings = cell.configuration
-    return views.train_and_score(augmentation(settings["kind"], settings["strength"]), settings, seed)
-
-
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw each score over the strength: a colour for each kind, lines for AnInfoNCE, dashes for InfoNCE."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 6.0), layout="constrained")
+    figure = new_figure(9.0, 6.0)
     panels = figure.subplots(2, 2).flat
     for axes, metric in zip(panels, METRICS, strict=True):
         for number, kind in enumerate(KINDS):
             for loss, line in (("AnInfoNCE", "o-"), ("InfoNCE", "s--")):
-                mine = [
-                    (row["configuration"]["strength"], row["metrics"][metric])
-                    for row in rows
-                    if (row["configuration"]["kind"], row["configuration"]["loss"]) == (kind, loss)
-                ]
-                places, values = zip(*sorted(mine), strict=True) if mine else ((), ())
-                axes.plot(places, values, line, color=f"C{number}", label=f"{loss}, {kind}", markersize=4)
+                places = {_name(loss, kind, strength): strength for strength in STRENGTHS}
+                style = {"marker": line[0], "linestyle": line[1:], "color": f"C{number}", "markersize": 4}
+                marks(axes, rows, places, metric, label=f"{loss}, {kind}", **style)
         axes.set(xlabel="strength (1: SimCLR's)", title=metric)
     figure.axes[0].legend(fontsize=6)
     return {"trade-off": figure}
@@ -90,7 +96,6 @@ STUDY = Study(
     title="Classes against what varies, by kind and strength of augmentation",
     paper=f"Ours, after Appendix G of {ANINFONCE}",
     source="nothing: the paper has one strength",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import torch
 from torch import Tensor
@@ -12,73 +13,78 @@ from torch import Tensor
 from aninfonce.extending import FORMS, global_stream
 from aninfonce.losses import AnInfoNCE, InfoNCE
 from aninfonce.metrics import linear_r2
+from aninfonce.processes import ProcessSettings
 from aninfonce.similarities import Anisotropic, FullAnisotropic
-from aninfonce.training import fit
-from aninfonce_papers.engine import trained
-from aninfonce_papers.engine.base import Cell, Configuration, Metrics, Preset, Published, Study
+from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Study
+from aninfonce_papers.engine.drawing import new_figure
+from aninfonce_papers.engine.on_process import SIZES, Outcome, ProcessScore, curves, on_process
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aninfonce_papers.engine.store import Row
-
-METHODS = ("InfoNCE", "AnInfoNCE", "full metric", "AnInfoNCE+β")
+Method = Literal["InfoNCE", "AnInfoNCE", "full metric", "AnInfoNCE+β"]
+METHODS: tuple[Method, ...] = get_args(Method)
 # Large enough that the projection onto the sphere changes the form little.
 _TRUTH = {"style": 25.0, "content": 100.0}
 _PARTS = {"style": tuple(range(5)), "content": tuple(range(5, 10))}
 _STEPS = {"smoke": 30, "laptop": 1_500, "paper": 100_000}
 
 
-def cells(preset: Preset) -> list[Cell]:
+class MethodLoss(Loss):
+    """One of four losses with more or less freedom for the metric within pairs."""
+
+    name: str = "custom"
+    method: Method
+
+    def module(self, dim: int, seed: int) -> InfoNCE:
+        """Build it."""
+        with global_stream(seed, "weights of β"):
+            if self.method == "InfoNCE":
+                # A trained temperature: one concentration for all latents.
+                return InfoNCE(learn_temperature=True, normalize=False)
+            if self.method == "full metric":
+                return InfoNCE(FullAnisotropic(dim), normalize=False)
+            return AnInfoNCE(dim, potential=self.method == "AnInfoNCE+β", normalize=False)
+
+
+class StyleAndContent(ProcessScore):
+    """R² of style and content, and Λ̂ in the scale of the latents."""
+
+    def measure(self, outcome: Outcome) -> Metrics:
+        """Score one training."""
+        assert isinstance(outcome.fitted.loss, InfoNCE)
+        score = linear_r2(outcome.z, outcome.embedding, partitions=_PARTS)
+        found = outcome.metric_of_latents(_metric(outcome.fitted.loss, outcome.process.dim)).tolist()
+        learned = {f"Λ̂ {part}": fmean(found[i] for i in index) for part, index in _PARTS.items()}
+        traced = curves(outcome.fitted, "r2")
+        return {"R²": score.mean, **score.per_partition, **learned, "curves": traced}
+
+
+def experiments(preset: Preset) -> list[Experiment]:
     """Give every form with every loss."""
-    sizes = {**trained.SIZES[preset], "steps": _STEPS[preset]}
+    sizes = replace(SIZES[preset], steps=_STEPS[preset])
     diagonal = [_TRUTH[part] for part, index in _PARTS.items() for _ in index]
     known = {f"Λ̂ {part}": Published(value, goal="shown") for part, value in _TRUTH.items()}
-    return [
-        Cell(
-            f"{form}, {method}",
-            {"process": _process(form, diagonal), "form": form, "method": method},
-            sizes,
-            known,
-            trained.estimate(preset, sizes, 1.0 if method == "AnInfoNCE+β" else 0.7),
-        )
-        for form in FORMS
-        for method in METHODS
-    ]
-
-
-def _process(form: str, diagonal: Sequence[float]) -> Configuration:
-    law = {"kind": "shaped", "form": form, "concentration": list(diagonal)}
-    return {"space": "sphere", "dim": len(diagonal), "conditional": law}
-
-
-def run(cell: Cell, seed: int) -> Metrics:
-    """Train one loss on one form; R² of style and content, and Λ̂ in the scale of the latents."""
-    settings = cell.configuration
-    source = trained.source(settings, seed)
-    with global_stream(seed, "weights of β"):
-        loss = _loss(settings["method"], source.dim)
-    # All but InfoNCE, which needs the sphere, stay in Rᵈ: alike for all metrics, and nothing folds there.
-    sphere = settings["method"] == "InfoNCE" or settings["recipe"] == "paper"
-    space = "sphere" if sphere else "unbounded"
-    config = trained.training_config(settings, seed, space=space, loss={"name": "custom"})
-    fitted = fit(source, config, loss=loss)
-    test = trained.fresh_pairs(source, settings, seed)
-    assert test.z is not None
-    embedding = fitted.embed(test.x)
-    score = linear_r2(test.z, embedding, partitions=_PARTS)
-    found = trained.metric_of_latents(test.z, embedding, _metric(loss, source.dim)).tolist()
-    metrics: Metrics = {f"Λ̂ {part}": fmean(found[i] for i in index) for part, index in _PARTS.items()}
-    return {"R²": score.mean, **score.per_partition, **metrics, "curves": trained.curves(fitted, "r2")}
-
-
-def _loss(method: str, dim: int) -> InfoNCE:
-    if method == "InfoNCE":
-        # A trained temperature: one concentration for all latents.
-        return InfoNCE(learn_temperature=True, normalize=False)
-    if method == "full metric":
-        return InfoNCE(FullAnisotropic(dim), normalize=False)
-    return AnInfoNCE(dim, potential=method.endswith("β"), normalize=False)
+    grid = []
+    for form in FORMS:
+        law = {"kind": "shaped", "form": form, "concentration": diagonal}
+        settings = {"space": "sphere", "dim": len(diagonal), "conditional": law}
+        for method in METHODS:
+            # All but InfoNCE, which needs the sphere, stay in Rᵈ: alike for all metrics, and nothing folds.
+            sphere = method == "InfoNCE" or preset == "paper"
+            grid.append(
+                on_process(
+                    f"{form}, {method}",
+                    ProcessSettings.model_validate(settings),
+                    sizes,
+                    StyleAndContent(test_pairs=sizes.test_pairs),
+                    known,
+                    loss=MethodLoss(method=method),
+                    space="sphere" if sphere else "unbounded",
+                    slower=1.0 if method == "AnInfoNCE+β" else 0.7,
+                )
+            )
+    return grid
 
 
 @torch.no_grad()
@@ -92,17 +98,16 @@ def _metric(loss: InfoNCE, dim: int) -> Tensor:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² of style and content, and Λ̂ relative to one over the variance, for each form and loss."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 3.8), layout="constrained")
+    figure = new_figure(9.0, 3.8)
     panels = figure.subplots(1, 2)
     for number, method in enumerate(METHODS):
-        mine = [row for row in rows if row["configuration"]["method"] == method]
-        places = [FORMS.index(row["configuration"]["form"]) + 0.18 * (number - 1.5) for row in mine]
+        forms = {f"{form}, {method}": place for place, form in enumerate(FORMS)}
+        mine = [row for row in rows if row.cell in forms]
+        places = [forms[row.cell] + 0.18 * (number - 1.5) for row in mine]
         for part, mark in (("style", "s"), ("content", "o")):
-            values = [row["metrics"][part] for row in mine]
+            values = [row.number(part) for row in mine]
             panels[0].plot(places, values, mark, color=f"C{number}", alpha=0.7)
-            ratios = [row["metrics"][f"Λ̂ {part}"] / _TRUTH[part] for row in mine]
+            ratios = [row.number(f"Λ̂ {part}") / _TRUTH[part] for row in mine]
             panels[1].plot(places, ratios, mark, color=f"C{number}", alpha=0.7)
         panels[0].plot([], [], "s", color=f"C{number}", label=method)
     panels[1].plot([], [], "s", color="grey", label="style")
@@ -120,8 +125,7 @@ STUDY = Study(
     title="Positives that break the assumed form",
     paper="Ours: bimodal, heavy-tailed, skewed and correlated steps within pairs",
     source="one over the variance of the step, which is Λ where the form is normal",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
     reference="1/variance",
 )

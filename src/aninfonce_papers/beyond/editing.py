@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import torch
+from pydantic import JsonValue, PositiveInt
 from torch import Tensor
 
 from aninfonce.alignment import fit_metric
 from aninfonce.extending import stream
 from aninfonce.processes import DataGeneratingProcess
-from aninfonce_papers.engine.base import ANINFONCE, Cell, Metrics, Preset, Published, Study
+from aninfonce_papers.engine import Experiment, Metrics, Preset, Published, Row, Score, Study, Watch
+from aninfonce_papers.engine.drawing import new_figure
+from aninfonce_papers.engine.published import ANINFONCE
 from aninfonce_papers.rusak2025.images import pictures, world
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aninfonce_papers.engine.store import Row
-
-CONCENTRATION = [5.0] * 5 + [25.0] * 5
+CONCENTRATION = (5.0,) * 5 + (25.0,) * 5
 PARTS = {"style": list(range(5)), "content": list(range(5, 10))}
 METHODS = ("AnInfoNCE", "InfoNCE", "VAE encoder")
 _SECONDS: dict[Preset, float] = {"smoke": 2.0, "laptop": 150.0, "paper": 20_000.0}
@@ -27,32 +28,46 @@ _SHOWN = 6
 _BLOCK = 1_024
 
 
-def cells(preset: Preset) -> list[Cell]:
+class Edits(Score):
+    """Content, and style, swapped between decoded images, beside the same edit of the true latents.
+
+    Attributes:
+        test_pairs: images to learn the edit from, and as many to edit.
+
+    """
+
+    test_pairs: PositiveInt
+
+    def run(self, experiment: Experiment, seed: int) -> Metrics:
+        """Edit through an encoder that is trained, or through the VAE's own if there is none."""
+        assert isinstance(experiment.pairs, world.DecodedPairs)
+        vae = experiment.pairs.vae()
+        source = experiment.pairs.open(seed, vae)
+        embed = vae.encode if experiment.encoder is None else world.train_on(source, experiment, seed).embed
+        return measure(source.process, embed, self.test_pairs, seed)
+
+
+def experiments(preset: Preset) -> list[Experiment]:
     """Give both losses, and the VAE's own encoder, which was trained with the decoder."""
     # An edit is perfect if what is swapped arrives, and what is not stays: R² of both is 1.
-    perfect = Published(1.0, precision=0.02)
-    known = {name: perfect for part in PARTS for name in _names(part)}
-    sizes = {name: world.sizes(preset, name) for name in METHODS[:2]} | {
-        "VAE encoder": {
-            **world.VAE_SIZES[preset],
-            "test_pairs": world.sizes(preset, "AnInfoNCE")["test_pairs"],
-        }
-    }
-    return [
-        Cell(name, {"loss": name}, sizes[name], known, _SECONDS[preset] if name in METHODS[:2] else 5.0)
-        for name in METHODS
+    known = {name: Published(1.0, precision=0.02) for part in PARTS for name in _names(part)}
+    pairs, score = world.decoded(preset, CONCENTRATION), Edits(test_pairs=world.SIZES[preset].test_pairs)
+    own = Experiment(name=METHODS[-1], pairs=pairs, score=score, published=known, seconds=5.0)
+    trained = [
+        Experiment(
+            name=loss,
+            pairs=pairs,
+            encoder=world.ENCODERS[preset],
+            loss=world.LOSSES[loss],
+            recipe=world.sizes_of(preset, loss).build(),
+            watch=Watch(pairs=min(4_096, score.test_pairs)),
+            score=score,
+            published=known,
+            seconds=_SECONDS[preset],
+        )
+        for loss in METHODS[:2]
     ]
-
-
-def run(cell: Cell, seed: int) -> Metrics:
-    """Swap content, and style, between decoded images, and compare with the same edit of the true latents."""
-    settings = cell.configuration
-    vae = world.known_vae(settings)
-    source = world.decoded(vae, CONCENTRATION, seed)
-    embed: world.Embed = (
-        vae.encode if settings["loss"] == "VAE encoder" else world.train_on(source, settings, seed).embed
-    )
-    return measure(source.process, embed, settings["test_pairs"], seed)
+    return [*trained, own]
 
 
 def measure(process: DataGeneratingProcess, embed: world.Embed, count: int, seed: int) -> Metrics:
@@ -77,7 +92,7 @@ def measure(process: DataGeneratingProcess, embed: world.Embed, count: int, seed
     # Images that have nothing to do with each other: every second is the partner of the one before it.
     first, second = asked.z[::2], asked.z[1::2]
     seen = embed(asked.x)
-    metrics: Metrics = {}
+    metrics: dict[str, JsonValue] = {}
     shown: dict[str, list[str]] = {
         "one": pictures.packed(decode(first[:_SHOWN])),
         "other": pictures.packed(decode(second[:_SHOWN])),
@@ -89,7 +104,7 @@ def measure(process: DataGeneratingProcess, embed: world.Embed, count: int, seed
         metrics[f"{part} swapped: pixels"] = explained(decode(edited), decode(ideal))
         shown[f"{part} of other"] = pictures.packed(decode(edited[:_SHOWN]))
         shown[f"{part}, true"] = pictures.packed(decode(ideal[:_SHOWN]))
-    return {**metrics, "pictures": shown}
+    return {**metrics, "pictures": cast(JsonValue, shown)}
 
 
 class Editor(NamedTuple):
@@ -204,26 +219,24 @@ def _with_one(h: Tensor) -> Tensor:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw the scores of each method, and its edits."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 3.4), layout="constrained")
+    figure = new_figure(7.0, 3.4)
     axes = figure.add_subplot()
     metrics = [name for part in PARTS for name in _names(part)]
     for number, method in enumerate(METHODS):
-        mine = [row["metrics"] for row in rows if row["configuration"]["loss"] == method]
+        mine = [row for row in rows if row.cell == method]
         for found in mine:
             places = [place + 0.25 * number for place in range(len(metrics))]
             label = method if found is mine[0] else None
-            axes.bar(places, [found[name] for name in metrics], 0.22, color=f"C{number}", label=label)
+            axes.bar(places, [found.number(name) for name in metrics], 0.22, color=f"C{number}", label=label)
     axes.set_xticks(
         [place + 0.25 for place in range(len(metrics))], [n.replace(": ", ":\n") for n in metrics]
     )
     axes.set(ylabel="R²", ylim=(0, 1.05), title="Edits through recovered latents (1 is exact)")
     axes.legend(fontsize=8)
     shown = {
-        row["configuration"]["loss"]: pictures.draw_grid(row["metrics"]["pictures"], row["cell"])
+        row.cell: pictures.draw_grid(cast(dict[str, list[str]], row.metrics["pictures"]), row.cell)
         for row in rows
-        if row["seed"] == 0
+        if row.seed == 0
     }
     return {"scores": figure, **shown}
 
@@ -233,8 +246,7 @@ STUDY = Study(
     title="Content of one image, style of another",
     paper=f"Ours, on the images of {ANINFONCE}",
     source="an edit of the true latents, R² 1; .02 counts as nothing",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
     reference="truth",
 )

@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
+from pydantic import JsonValue, PositiveInt
 
 from aninfonce.alignment import time_constant
 from aninfonce.diagnostics import audit
 from aninfonce.estimator import ContrastiveICA
 from aninfonce.extending import derive_seed
 from aninfonce.metrics import concentration_error, linear_r2, mean_correlation_coefficient
-from aninfonce_papers.beyond.worlds import Matrix, Recording
-from aninfonce_papers.engine.base import Configuration, Metrics, Preset
+from aninfonce_papers.beyond.worlds import Break, Innovations, Matrix, Recording, make_recording
+from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Score
 
-# Rows to train on and, after them, rows to look at; `candidates` as in `studies.trained`.
-SIZES: dict[Preset, Configuration] = {
-    "smoke": {"rows": 1_500, "test_rows": 500, "steps": 20, "batch_size": 64, "candidates": 100},
-    "laptop": {"rows": 10_000, "test_rows": 4_000, "steps": 500, "batch_size": 256, "candidates": 1_000},
-    "paper": {"rows": 30_000, "test_rows": 10_000, "steps": 2_000, "batch_size": 512, "candidates": 25_000},
+
+@dataclass(frozen=True)
+class Sizes:
+    """Rows to train on and, after them, rows to look at; matrices drawn for each layer of the mixing."""
+
+    rows: int
+    test_rows: int
+    steps: int
+    batch_size: int
+    candidates: int
+    seconds: float
+    """Of one run on one core, for estimates before there are rows to go by."""
+
+
+SIZES: dict[Preset, Sizes] = {
+    "smoke": Sizes(1_500, 500, 20, 64, 100, 2.0),
+    "laptop": Sizes(10_000, 4_000, 500, 256, 1_000, 10.0),
+    "paper": Sizes(30_000, 10_000, 2_000, 512, 25_000, 60.0),
 }
-# Seconds of one run on one core, for estimates before there are rows to go by.
-SECONDS: dict[Preset, float] = {"smoke": 2.0, "laptop": 10.0, "paper": 60.0}
-
+Method = Literal[
+    "flat",
+    "flat, no β",
+    "unbounded, β",
+    "unbounded, no β",
+    "sphere",
+    "sphere, d + 1 columns",
+    "AMUSE (linear)",
+]
 # What each method asks of the estimator, beside the number of columns.
-METHODS: dict[str, dict[str, Any]] = {
+METHODS: dict[Method, dict[str, Any]] = {
     "flat": {"space": "flat"},
     "flat, no β": {"space": "flat", "loss_options": {"potential": False}},
     "unbounded, β": {"space": "unbounded", "loss_options": {"potential": True}},
@@ -34,6 +55,106 @@ METHODS: dict[str, dict[str, Any]] = {
     # d columns on a sphere hold d − 1 free factors.
     "sphere, d + 1 columns": {"space": "sphere"},
 }
+
+
+class RecordingPairs(Pairs):
+    """Rows of one recording that are some time apart.
+
+    Attributes:
+        phi: of each source, an AR(1) process.
+        rows: to train on.
+        test_rows: after them, to look at.
+        candidates: matrices drawn for each layer of the mixing.
+        lag: rows from an anchor to its positive.
+        innovations: their law.
+        broken: the assumption that the recording breaks.
+        dial: how much.
+
+    """
+
+    phi: tuple[float, ...]
+    rows: PositiveInt
+    test_rows: PositiveInt
+    candidates: PositiveInt
+    lag: PositiveInt = 1
+    innovations: Innovations = "normal"
+    broken: Break = "none"
+    dial: float = 0.0
+
+    def open(self, seed: int) -> Recording:
+        """Make the recording."""
+        return make_recording(
+            self.phi,
+            self.rows + self.test_rows,
+            seed,
+            innovations=self.innovations,
+            broken=self.broken,
+            dial=self.dial,
+            candidates=self.candidates,
+        )
+
+
+class RecordingScore(Score):
+    """Finds the sources of a recording, and compares them with the true ones on its end.
+
+    Attributes:
+        method: that finds them.
+        steps: of training.
+        batch_size: pairs of a step.
+        judged: also audit the encoder, and tell what asks for attention.
+        timed: also compare Λ̂ and time constants with the truth.
+
+    """
+
+    method: Method
+    steps: PositiveInt
+    batch_size: PositiveInt
+    judged: bool = False
+    timed: bool = False
+
+    def run(self, experiment: Experiment, seed: int) -> Metrics:
+        """Find the sources, and score them."""
+        pairs = experiment.pairs
+        assert isinstance(pairs, RecordingPairs)
+        recording = pairs.open(seed)
+        if self.method in METHODS:
+            found = self.contrastive(recording.x, pairs.rows, pairs.lag, seed)
+        else:
+            found = amuse(recording.x, pairs.rows, pairs.lag)
+        metrics = scores(recording, found, pairs.rows)
+        return {**metrics, **errors(recording, found, pairs.lag)} if self.timed else metrics
+
+    def contrastive(self, x: Matrix, rows: int, lag: int, seed: int) -> Found:
+        """Train on the first rows, in pairs that are `lag` apart, and embed the others.
+
+        Args:
+            x: (T, D) observations, in the order of time.
+            rows: to train on.
+            lag: rows from an anchor to its positive.
+            seed: of weights and batches.
+
+        Returns:
+            The embedding of the rows that were not trained on.
+
+        """
+        columns = x.shape[1] + (self.method == "sphere, d + 1 columns")
+        model = ContrastiveICA(
+            columns,
+            **METHODS[self.method],
+            lag=lag,
+            max_steps=self.steps,
+            batch_size=self.batch_size,
+            random_state=derive_seed(seed, "weights") % 2**31,
+            device="cpu",
+        ).fit(x[:rows])
+        flat = METHODS[self.method]["space"] == "flat"
+        more: dict[str, JsonValue] = {"held-out bits": float(model.score(x[rows:]))}
+        if flat:
+            more["columns by themselves"] = sum(len(block) == 1 for block in model.blocks_)
+        if self.judged:
+            report = audit(model, (x[rows:-lag], x[rows + lag :]), seed=derive_seed(seed, "audit"))
+            more["concerns of the audit"] = [finding.name for finding in report.concerns]
+        return Found(np.asarray(model.transform(x[rows:])), model.concentration_ if flat else None, more)
 
 
 class Found(NamedTuple):
@@ -47,54 +168,21 @@ class Found(NamedTuple):
     """What else there is to tell."""
 
 
-def contrastive(x: Matrix, settings: Configuration, seed: int, *, judged: bool = False) -> Found:
-    """Train on the first rows, in pairs that are `lag` apart, and embed the others.
-
-    Args:
-        x: (T, D) observations, in the order of time.
-        settings: of a cell, with a `method` and the sizes.
-        seed: of weights and batches.
-        judged: whether to audit the encoder on those other rows, and tell what asks for attention.
-
-    Returns:
-        The embedding of the rows that were not trained on.
-
-    """
-    method, lag, rows = settings["method"], settings.get("lag", 1), settings["rows"]
-    columns = x.shape[1] + (method == "sphere, d + 1 columns")
-    model = ContrastiveICA(
-        columns,
-        **METHODS[method],
-        lag=lag,
-        max_steps=settings["steps"],
-        batch_size=settings["batch_size"],
-        random_state=derive_seed(seed, "weights") % 2**31,
-        device="cpu",
-    ).fit(x[:rows])
-    flat = METHODS[method]["space"] == "flat"
-    more: Metrics = {"held-out bits": float(model.score(x[rows:]))}
-    if flat:
-        more["columns by themselves"] = sum(len(block) == 1 for block in model.blocks_)
-    if judged:
-        report = audit(model, (x[rows:-lag], x[rows + lag :]), seed=derive_seed(seed, "audit"))
-        more["concerns of the audit"] = [finding.name for finding in report.concerns]
-    return Found(np.asarray(model.transform(x[rows:])), model.concentration_ if flat else None, more)
-
-
-def amuse(x: Matrix, settings: Configuration) -> Found:
+def amuse(x: Matrix, rows: int, lag: int = 1) -> Found:
     """Turn decorrelated channels to the axes of their lagged covariance: the linear floor.
 
     Example:
         >>> rng = np.random.default_rng(0)
         >>> slow = np.cumsum(rng.normal(size=4000)) / 60
         >>> x = np.stack([slow, rng.normal(size=4000)], axis=1) @ [[0.6, 0.8], [-0.8, 0.6]]
-        >>> found = amuse(x, {"rows": 2000})
+        >>> found = amuse(x, rows=2000)
         >>> bool(abs(np.corrcoef(found.embedding[:, 1], slow[2000:])[0, 1]) > 0.99)
         True
 
     Args:
         x: (T, D) observations, in the order of time.
-        settings: of a cell, with `rows` to learn from.
+        rows: to learn from.
+        lag: rows from an anchor to its positive.
 
     Returns:
         The other rows in those axes, with Λ̂ from their autocorrelation.
@@ -103,7 +191,6 @@ def amuse(x: Matrix, settings: Configuration) -> Found:
         Tong et al., "AMUSE: a new blind identification algorithm" (1990).
 
     """
-    rows, lag = settings["rows"], settings.get("lag", 1)
     centre = x[:rows].mean(axis=0)
     spread, directions = np.linalg.eigh(np.cov(x[:rows].T))
     whitening = directions / np.sqrt(spread)
@@ -114,19 +201,19 @@ def amuse(x: Matrix, settings: Configuration) -> Found:
     return Found(white[rows:] @ axes, phi / (1 - phi**2), {})
 
 
-def scores(recording: Recording, found: Found, settings: Configuration) -> Metrics:
+def scores(recording: Recording, found: Found, rows: int) -> Metrics:
     """Compare what was found with the sources, on rows that were not trained on.
 
     Args:
         recording: with its sources.
         found: by a method.
-        settings: of a cell, with `rows` that were trained on.
+        rows: that were trained on.
 
     Returns:
         R², mean correlation coefficient, that of ranks, and what else the method tells.
 
     """
-    z = recording.z[settings["rows"] :]
+    z = recording.z[rows:]
     return {
         "R²": linear_r2(z, found.embedding).mean,
         "mean correlation": mean_correlation_coefficient(z, found.embedding).mean,

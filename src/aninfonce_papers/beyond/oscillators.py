@@ -4,40 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
+from pydantic import JsonValue, PositiveInt
 
 from aninfonce.alignment import LinearModes, joint_diagonalisation, linear_modes
 from aninfonce.estimator import ContrastiveICA
 from aninfonce.extending import derive_seed
 from aninfonce.metrics import linear_r2
-from aninfonce_papers.beyond.methods import SECONDS, SIZES
-from aninfonce_papers.beyond.turning import Turning, make_turning
+from aninfonce_papers.beyond.methods import SIZES
+from aninfonce_papers.beyond.turning import Kind, Turning, make_turning
 from aninfonce_papers.beyond.worlds import Matrix
-from aninfonce_papers.engine.base import Cell, Configuration, Metrics, Preset, Study
+from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Row, Score, Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aninfonce_papers.engine.store import Row
-
 _HARDLY = "AR(2), hardly damped"
-_WORLDS: dict[str, Configuration] = {
-    "rotating": {"kind": "rotating", "angles": [0.25, 1.2], "sizes": [0.95, 0.9], "phi": [0.6]},
-    "AR(2)": {"kind": "ar2", "angles": [0.35, 0.7, 1.2], "sizes": [0.9, 0.9, 0.9], "phi": []},
-    "nothing turns": {"kind": "rotating", "angles": [], "sizes": [], "phi": [0.5, 0.7, 0.85, 0.95, 0.99]},
-    _HARDLY: {"kind": "ar2", "angles": [0.15, 0.5, 1.1], "sizes": [0.98, 0.97, 0.96], "phi": []},
-}
-_TRAINED: dict[str, dict[str, Any]] = {
+Method = Literal["linear dynamics", "flat", "dynamic mode decomposition", "SOBI", "AMUSE"]
+_TRAINED: dict[Method, dict[str, Any]] = {
     "linear dynamics": {"dynamics": "linear"},
     "flat": {"space": "flat"},
 }
-_LAGS: dict[str, tuple[int, ...]] = {"SOBI": (1, 2, 4, 8, 16, 32, 64), "AMUSE": (1,)}
-_DMD = "dynamic mode decomposition"
-_METHODS = (*_TRAINED, _DMD, *_LAGS)
-_OF_TRAINING = ("steps", "batch_size")
+_LAGS: dict[Method, tuple[int, ...]] = {"SOBI": (1, 2, 4, 8, 16, 32, 64), "AMUSE": (1,)}
+_DMD: Method = "dynamic mode decomposition"
+_METHODS: tuple[Method, ...] = get_args(Method)
 # Enough for what is compared here, of the 500 that other recordings have.
 _STEPS = 300
 # A found frequency further from the true one than this share of it does not count as found.
@@ -53,69 +46,118 @@ class Columns(NamedTuple):
     more: Metrics
 
 
-def cells(preset: Preset) -> list[Cell]:
-    """Give each method on each kind of recording; of the one that shows where they end, two."""
-    sizes = {**SIZES[preset], **({"steps": _STEPS} if preset == "laptop" else {})}
-    return [
-        Cell(
-            f"{world}: {method}",
-            {**parameters, "method": method},
-            {k: v for k, v in sizes.items() if method in _TRAINED or k not in _OF_TRAINING},
-            estimate=SECONDS[preset] if method in _TRAINED else 0.5,
+class TurningPairs(Pairs):
+    """Rows of one recording in which something may turn; see `make_turning`.
+
+    Attributes:
+        kind: of its oscillators.
+        angles: radians in a row.
+        sizes: what is left of each oscillator after a row.
+        phi: autocorrelations of its decays.
+        rows: to train on.
+        test_rows: after them, to look at.
+        candidates: matrices drawn for each layer of the mixing.
+
+    """
+
+    kind: Kind
+    angles: tuple[float, ...] = ()
+    sizes: tuple[float, ...] = ()
+    phi: tuple[float, ...] = ()
+    rows: PositiveInt = 1
+    test_rows: PositiveInt = 1
+    candidates: PositiveInt = 1
+
+    def open(self, seed: int) -> Turning:
+        """Make the recording."""
+        rows = self.rows + self.test_rows
+        return make_turning(
+            self.kind, self.angles, self.sizes, self.phi, rows, seed, candidates=self.candidates
         )
-        for world, parameters in _WORLDS.items()
+
+
+_WORLDS = {
+    "rotating": TurningPairs(kind="rotating", angles=(0.25, 1.2), sizes=(0.95, 0.9), phi=(0.6,)),
+    "AR(2)": TurningPairs(kind="ar2", angles=(0.35, 0.7, 1.2), sizes=(0.9, 0.9, 0.9)),
+    "nothing turns": TurningPairs(kind="rotating", phi=(0.5, 0.7, 0.85, 0.95, 0.99)),
+    _HARDLY: TurningPairs(kind="ar2", angles=(0.15, 0.5, 1.1), sizes=(0.98, 0.97, 0.96)),
+}
+
+
+class TurningScore(Score):
+    """Finds the sources of a recording, and compares them with the true ones on its end.
+
+    Attributes:
+        method: that finds them.
+        steps: of training; 0 where nothing is trained.
+        batch_size: pairs of a step.
+
+    """
+
+    method: Method
+    steps: int = 0
+    batch_size: int = 0
+
+    def run(self, experiment: Experiment, seed: int) -> Metrics:
+        """Find the sources, and score them."""
+        pairs = experiment.pairs
+        assert isinstance(pairs, TurningPairs)
+        world = pairs.open(seed)
+        if self.method in _TRAINED:
+            found = self.contrastive(world, pairs.rows, seed)
+        else:
+            found = _linear(world, self.method, pairs.rows)
+        z = world.z[pairs.rows :]
+        metrics: dict[str, JsonValue] = {
+            "R²": linear_r2(z, found.embedding).mean,
+            "block R²": block_r2(z, found.embedding, world.blocks),
+            **found.more,
+        }
+        if found.modes is not None:
+            turns = found.modes.frequencies(world.lag)[:, 0]
+            seen = [float(turns[pair[0]]) for pair in found.modes.oscillators]
+            metrics |= {"oscillators": len(seen), **frequency_errors(seen, world.frequencies.tolist())}
+        return metrics
+
+    def contrastive(self, world: Turning, rows: int, seed: int) -> Columns:
+        """Train on the first rows, and embed the others."""
+        lag = world.lag
+        model = ContrastiveICA(
+            world.z.shape[1],
+            **_TRAINED[self.method],
+            lag=lag,
+            max_steps=self.steps,
+            batch_size=self.batch_size,
+            random_state=derive_seed(seed, "weights") % 2**31,
+            device="cpu",
+        ).fit(world.x[:rows])
+        more: dict[str, JsonValue] = {"held-out bits": float(model.score(world.x[rows:]))}
+        if model.dynamics_gain_ is not None:
+            more["bits beyond no change"] = model.dynamics_gain_.bits
+            more["bits of turning"] = model.dynamics_gain_.turning_bits
+        modes = model.modes_
+        if modes is None:
+            # A method without dynamics gets the same look at what its columns do.
+            modes = _modes(np.asarray(model.transform(world.x[:rows]), dtype=np.float64), lag)
+        return Columns(np.asarray(model.transform(world.x[rows:])), modes, more)
+
+
+def experiments(preset: Preset) -> list[Experiment]:
+    """Give each method on each kind of recording; of the one that shows where they end, two."""
+    sizes = SIZES[preset]
+    held = {"rows": sizes.rows, "test_rows": sizes.test_rows, "candidates": sizes.candidates}
+    steps = _STEPS if preset == "laptop" else sizes.steps
+    trained = {"steps": steps, "batch_size": sizes.batch_size}
+    return [
+        Experiment(
+            name=f"{world}: {method}",
+            pairs=pairs.model_copy(update=held),
+            score=TurningScore(method=method, **(trained if method in _TRAINED else {})),
+            seconds=sizes.seconds if method in _TRAINED else 0.5,
+        )
+        for world, pairs in _WORLDS.items()
         for method in (_METHODS if world != _HARDLY else ("linear dynamics", _DMD))
     ]
-
-
-def run(cell: Cell, seed: int) -> Metrics:
-    """Find the sources of a recording, and compare them with the true ones on its end."""
-    settings = cell.configuration
-    world = make_turning(
-        settings["kind"],
-        settings["angles"],
-        settings["sizes"],
-        settings["phi"],
-        settings["rows"] + settings["test_rows"],
-        seed,
-        candidates=settings["candidates"],
-    )
-    found = (
-        _contrastive(world, settings, seed) if settings["method"] in _TRAINED else _linear(world, settings)
-    )
-    z = world.z[settings["rows"] :]
-    metrics: Metrics = {
-        "R²": linear_r2(z, found.embedding).mean,
-        "block R²": block_r2(z, found.embedding, world.blocks),
-        **found.more,
-    }
-    if found.modes is not None:
-        turns = found.modes.frequencies(world.lag)[:, 0]
-        seen = [float(turns[pair[0]]) for pair in found.modes.oscillators]
-        metrics |= {"oscillators": len(seen), **frequency_errors(seen, world.frequencies.tolist())}
-    return metrics
-
-
-def _contrastive(world: Turning, settings: Configuration, seed: int) -> Columns:
-    rows, lag = settings["rows"], world.lag
-    model = ContrastiveICA(
-        world.z.shape[1],
-        **_TRAINED[settings["method"]],
-        lag=lag,
-        max_steps=settings["steps"],
-        batch_size=settings["batch_size"],
-        random_state=derive_seed(seed, "weights") % 2**31,
-        device="cpu",
-    ).fit(world.x[:rows])
-    more: Metrics = {"held-out bits": float(model.score(world.x[rows:]))}
-    if model.dynamics_gain_ is not None:
-        more["bits beyond no change"] = model.dynamics_gain_.bits
-        more["bits of turning"] = model.dynamics_gain_.turning_bits
-    modes = model.modes_
-    if modes is None:
-        # A method without dynamics gets the same look at what its columns do.
-        modes = _modes(np.asarray(model.transform(world.x[:rows]), dtype=np.float64), lag)
-    return Columns(np.asarray(model.transform(world.x[rows:])), modes, more)
 
 
 def _modes(e: Matrix, lag: int) -> LinearModes:
@@ -123,8 +165,7 @@ def _modes(e: Matrix, lag: int) -> LinearModes:
     return linear_modes(e[:-lag], e[lag:], clusters=stretch)
 
 
-def _linear(world: Turning, settings: Configuration) -> Columns:
-    rows, method = settings["rows"], settings["method"]
+def _linear(world: Turning, method: Method, rows: int) -> Columns:
     if method == _DMD:
         modes = _modes(world.x[:rows], world.lag)
         return Columns(modes(world.x[rows:]), modes, {})
@@ -225,13 +266,14 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
 
     figure = Figure(figsize=(10.0, 3.2), layout="constrained")
     panels = figure.subplots(1, len(_WORLDS), sharey=True)
+    names: list[str] = list(_METHODS)
     for panel, world in zip(panels, _WORLDS, strict=True):
-        mine = [(row["cell"].partition(": ")[2], row) for row in rows if row["cell"].startswith(f"{world}: ")]
+        mine = [(row.cell.partition(": ")[2], row) for row in rows if row.cell.startswith(f"{world}: ")]
         for metric, colour, shift in (("R²", "C0", -0.1), ("block R²", "C1", 0.1)):
-            values = [row["metrics"][metric] for _, row in mine]
-            places = [_METHODS.index(method) + shift for method, _ in mine]
+            values = [row.number(metric) for _, row in mine]
+            places = [names.index(method) + shift for method, _ in mine]
             panel.plot(values, places, "o", color=colour, alpha=0.7, label=metric)
-        panel.set(title=world, xlim=(0.0, 1.02), yticks=range(len(_METHODS)), yticklabels=_METHODS)
+        panel.set(title=world, xlim=(0.0, 1.02), yticks=range(len(names)), yticklabels=names)
     panels[0].invert_yaxis()
     panels[0].legend()
     return {"oscillators": figure}
@@ -242,8 +284,7 @@ STUDY = Study(
     title="Sources that turn, told apart by their linear dynamics",
     paper="Ours: rotating and AR(2) sources behind the papers' mixing, one recording",
     source="none",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
     remarks=(
         "“Linear dynamics” is `ContrastiveICA(dynamics='linear')`, “flat” the same without: its similarity "

@@ -5,69 +5,59 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aninfonce_papers.beyond.methods import METHODS, SECONDS, SIZES, amuse, contrastive, errors, scores
-from aninfonce_papers.beyond.worlds import make_recording
-from aninfonce_papers.engine.base import Cell, Metrics, Preset, Study
+from aninfonce_papers.beyond.methods import METHODS, SIZES, Method, RecordingPairs, RecordingScore
+from aninfonce_papers.engine import Experiment, Preset, Row, Study
+from aninfonce_papers.engine.drawing import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aninfonce_papers.engine.store import Row
-
-_PHI = [0.5, 0.7, 0.85, 0.95, 0.99]
-_LINEAR = "AMUSE (linear)"
+_PHI = (0.5, 0.7, 0.85, 0.95, 0.99)
+_LINEAR: Method = "AMUSE (linear)"
 # The same sources seen further apart: Λ is another, time constants are not.
 _LAG = 4
-# Settings that a linear method does not have.
-_OF_TRAINING = ("steps", "batch_size")
 
 
-def cells(preset: Preset) -> list[Cell]:
+def experiments(preset: Preset) -> list[Experiment]:
     """Give each method, and the one for flat space with pairs that are further apart."""
-    runs = [(method, method, 1) for method in METHODS]
-    runs += [(f"flat, lag {_LAG}", "flat", _LAG), (_LINEAR, _LINEAR, 1)]
     sizes = SIZES[preset]
+    runs: list[tuple[str, Method, int]] = [(method, method, 1) for method in METHODS]
+    runs += [(f"flat, lag {_LAG}", "flat", _LAG), (_LINEAR, _LINEAR, 1)]
     return [
-        Cell(
-            name,
-            {"phi": _PHI, "method": method, "lag": lag},
-            {name: value for name, value in sizes.items() if method != _LINEAR or name not in _OF_TRAINING},
-            estimate=0.5 if method == _LINEAR else SECONDS[preset],
+        Experiment(
+            name=name,
+            pairs=RecordingPairs(
+                phi=_PHI,
+                rows=sizes.rows,
+                test_rows=sizes.test_rows,
+                candidates=sizes.candidates,
+                lag=lag,
+            ),
+            score=RecordingScore(method=method, steps=sizes.steps, batch_size=sizes.batch_size, timed=True),
+            seconds=0.5 if method == _LINEAR else sizes.seconds,
         )
         for name, method, lag in runs
     ]
 
 
-def run(cell: Cell, seed: int) -> Metrics:
-    """Find the sources of a recording, and compare them with the true ones on its end."""
-    settings = cell.configuration
-    rows = settings["rows"] + settings["test_rows"]
-    recording = make_recording(settings["phi"], rows, seed, candidates=settings["candidates"])
-    linear = settings["method"] == _LINEAR
-    found = amuse(recording.x, settings) if linear else contrastive(recording.x, settings, seed)
-    return {**scores(recording, found, settings), **errors(recording, found, settings["lag"])}
-
-
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² and mean correlation of each method, and Λ̂ over Λ."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 3.8), layout="constrained")
+    figure = new_figure(9.0, 3.8)
     left, right = figure.subplots(1, 2)
-    found = {row["cell"] for row in rows}
-    names = [cell.name for cell in cells("laptop") if cell.name in found]
+    found = {row.cell for row in rows}
+    names = [cell.name for cell in experiments("laptop") if cell.name in found]
     for metric, colour, shift in (("R²", "C0", -0.1), ("mean correlation", "C1", 0.1)):
-        values = [row["metrics"][metric] for row in rows]
-        places = [names.index(row["cell"]) + shift for row in rows]
+        values = [row.number(metric) for row in rows]
+        places = [names.index(row.cell) + shift for row in rows]
         left.plot(values, places, "o", color=colour, alpha=0.7, label=metric)
     left.set(yticks=range(len(names)), yticklabels=names, xlim=(0.0, 1.02))
     left.invert_yaxis()
     left.legend()
-    known = [row for row in rows if "Λ̂" in row["metrics"]]
-    for number, name in enumerate(name for name in names if name in {row["cell"] for row in known}):
+    known = [row for row in rows if "Λ̂" in row.metrics]
+    for number, name in enumerate(name for name in names if name in {row.cell for row in known}):
         for row in known:
-            if row["cell"] == name:
-                right.loglog(row["metrics"]["Λ"], row["metrics"]["Λ̂"], "o", color=f"C{number}", alpha=0.7)
+            if row.cell == name:
+                right.loglog(row.numbers("Λ"), row.numbers("Λ̂"), "o", color=f"C{number}", alpha=0.7)
         right.plot([], [], "o", color=f"C{number}", label=name)
     right.axline((1.0, 1.0), (10.0, 10.0), color="grey", linewidth=0.8)
     right.set(xlabel="Λ = φ/(1−φ²)", ylabel="Λ̂")
@@ -80,8 +70,7 @@ STUDY = Study(
     title="Sources of a recording, told apart by how fast they change",
     paper="Ours: five Gaussian AR(1) sources behind the papers' mixing, one recording",
     source="none",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
     remarks=(
         "“Flat” is `ContrastiveICA(space='flat')`: Rᵈ, a potential β, axes from second moments. Scores are "

@@ -10,8 +10,7 @@ import typer
 from aninfonce.extending import friendly
 
 if TYPE_CHECKING:
-    from aninfonce_papers.engine import ResultStore, Task
-    from aninfonce_papers.engine.store import Row
+    from aninfonce_papers.engine import ResultStore, Row, Task
 
 
 def register(app: typer.Typer) -> None:
@@ -52,13 +51,14 @@ def list_studies(
             table.add_row(name, facts["title"], str(facts["cells"][preset]))
     else:
         from aninfonce_papers.engine import find_study
+        from aninfonce_papers.engine.progress import duration
 
-        for heading in ("cell", "compared on", "settings"):
+        for heading in ("cell", "compared on", "about"):
             table.add_column(heading)
-        for cell in find_study(study).cells(preset):
-            compared = ", ".join(f"{name} {known.value:g}" for name, known in cell.published.items())
-            settings = ", ".join(f"{name}={value}" for name, value in cell.settings.items())
-            table.add_row(cell.name, compared or "–", settings)
+        for found in find_study(study).experiments(preset):
+            compared = ", ".join(f"{name} {known.value:g}" for name, known in found.published.items())
+            table.add_row(found.name, compared or "–", duration(found.seconds))
+        typer.echo(f"settings that --set changes: {', '.join(found.paths())}\n")
     Console().print(table)
 
 
@@ -75,7 +75,7 @@ def run(
         list[str] | None, typer.Option(help="Cells to run, * and ? allowed; can be repeated.")
     ] = None,
     change: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value, changes a setting; can be repeated.")
+        list[str] | None, typer.Option("--set", help="path=value, changes a setting; can be repeated.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Cells at a time, one thread each.")] = 2,
     backend: Annotated[
@@ -92,7 +92,7 @@ def run(
 
         aninfonce run all --preset smoke --out runs/smoke
 
-        aninfonce run exactness --only "exact*" --seeds 3 --set steps=500 --dry-run
+        aninfonce run exactness --only "exact*" --seeds 3 --set recipe.steps=500 --dry-run
     """
     from aninfonce_papers.engine.registry import check_study, study_names
 
@@ -114,7 +114,7 @@ def run(
     if dry_run:
         _show_plan(left, len(tasks), store, jobs)
         return
-    errors = [row["error"] for row in _sweep(left, store, jobs, backend, address)]
+    errors = [row.error for row in _sweep(left, store, jobs, backend, address)]
     done, failed, there = errors.count(None), len(errors) - errors.count(None), len(tasks) - len(errors)
     typer.echo(f"{done} finished, {failed} failed, {there} already there: {store.path}")
     if failed:
@@ -125,7 +125,7 @@ def _show_plan(left: list[Task], total: int, store: ResultStore, jobs: int) -> N
     from aninfonce_papers.engine import estimate_seconds
     from aninfonce_papers.engine.progress import duration
 
-    rows = store.rows(of_runs=True)
+    rows = store.rows()
     seconds = [estimate_seconds(task, rows) for task in left]
     for task, estimate in zip(left, seconds, strict=True):
         typer.echo(f"{task.label}: about {duration(estimate)}")
@@ -148,7 +148,7 @@ def _sweep(
     from aninfonce_papers.engine import estimate_seconds, run_sweep
     from aninfonce_papers.engine.progress import SweepProgress
 
-    rows = store.rows(of_runs=True)
+    rows = store.rows()
     seconds = {task.key: estimate_seconds(task, rows) for task in left}
     try:
         with SweepProgress(left, seconds, jobs) as progress:
@@ -177,13 +177,16 @@ def report(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Write docs/results.md and the README's summary instead.")
     ] = False,
+    benchmarks: Annotated[
+        Path, typer.Option(help="Folder of the benchmarks' rows, for claims about these, if there is one.")
+    ] = Path("benchmarks/results"),
     page: Annotated[Path, typer.Option(help="Markdown file of all tables.")] = Path("docs/results.md"),
     readme: Annotated[Path, typer.Option(help="File with the summary's marks.")] = Path("README.md"),
     check: Annotated[
         bool, typer.Option("--check", help="With --markdown: only see whether they are up to date.")
     ] = False,
 ) -> None:
-    """Write results beside the published values: a page for the browser, or Markdown for the docs.
+    """Judge the papers' claims, and write results beside the published values, as a page or as Markdown.
 
     For example:
 
@@ -196,9 +199,9 @@ def report(
     if check and not markdown:
         raise ValueError("`--check` goes with `--markdown`")
     if not markdown:
-        typer.echo(f"wrote {write_report(directory, out)}")
+        typer.echo(f"wrote {write_report(directory, out, benchmarks=benchmarks)}")
         return
-    stale = write_markdown(directory, page, readme, check=check)
+    stale = write_markdown(directory, page, readme, benchmarks=benchmarks, check=check)
     for path in stale:
         typer.echo(f"{path} is out of date" if check else f"wrote {path}")
     if check and stale:

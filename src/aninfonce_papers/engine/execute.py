@@ -9,7 +9,6 @@ import time
 import traceback
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 
 import numpy as np
@@ -17,10 +16,9 @@ import torch
 
 import aninfonce
 from aninfonce.training import TrainingInterrupted
-from aninfonce_papers.engine.base import Metrics
 from aninfonce_papers.engine.plan import Task
+from aninfonce_papers.engine.row import Metrics, Row
 from aninfonce_papers.engine.scratch import scratch
-from aninfonce_papers.engine.store import Row
 
 
 def execute(task: Task) -> Row | None:
@@ -43,7 +41,7 @@ def execute(task: Task) -> Row | None:
     try:
         with warnings.catch_warnings(record=True) as noticed, scratch(task.scratch, task.key) as before:
             warnings.simplefilter("default")
-            found = task.study.run(task.cell, task.seed)
+            found = task.experiment.run(task.seed)
         json.dumps(found, allow_nan=False)  # a NaN or an array is this cell's error, not the sweep's
         metrics = found
     except (KeyboardInterrupt, TrainingInterrupted):
@@ -62,20 +60,20 @@ def result_row(
     task: Task, metrics: Metrics, seconds: float, error: str | None, warned: Sequence[str] = ()
 ) -> Row:
     """Put together what is known about a run."""
-    return {
-        "study": task.study.name,
-        "cell": task.cell.name,
-        "seed": task.seed,
-        "preset": task.preset,
-        "configuration": task.cell.configuration,
-        "metrics": metrics,
-        "published": {name: asdict(value) for name, value in task.cell.published.items()},
-        "seconds": round(seconds, 3),
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": _versions(),
-        "warnings": list(dict.fromkeys(warned)),
-        "error": error,
-    }
+    return Row(
+        study=task.study.name,
+        cell=task.experiment.name,
+        seed=task.seed,
+        preset=task.preset,
+        configuration=task.experiment.configuration,
+        metrics=json.loads(json.dumps(metrics)),  # as it will be read: tuples are lists
+        published=task.experiment.known_values(task.preset),
+        seconds=round(seconds, 3),
+        finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=_versions(),
+        warnings=list(dict.fromkeys(warned)),
+        error=error,
+    )
 
 
 def _versions() -> dict[str, str]:

@@ -39,12 +39,12 @@ def read_index() -> dict[str, StudyFacts]:
 
 def build_index() -> dict[str, StudyFacts]:
     """Load every study and take its facts."""
-    from aninfonce_papers.engine.base import PRESETS
+    from aninfonce_papers.engine.row import PRESETS
 
     return {
         study.name: {
             "title": study.title,
-            "cells": {preset: len(study.cells(preset)) for preset in PRESETS},
+            "cells": {preset: len(study.experiments(preset)) for preset in PRESETS},
         }
         for study in map(find_study, study_names(own_data=True))
     }

@@ -1,40 +1,41 @@
-"""What a sweep will run: cells chosen, changed, counted and timed, before anything is computed."""
+"""What a sweep will run: experiments chosen, changed, counted and timed, before anything is computed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import yaml
+from pydantic import JsonValue
 
 from aninfonce.extending import check_choice, check_count, did_you_mean, nearest_names
-from aninfonce_papers.engine.base import PRESETS, Cell, Preset, Study
-from aninfonce_papers.engine.store import Key, Row
+from aninfonce_papers.engine.base import Study
+from aninfonce_papers.engine.experiment import Experiment
+from aninfonce_papers.engine.row import PRESETS, Key, Preset, Row
 
 
 @dataclass(frozen=True)
 class Task:
-    """One cell of one study with one seed; `scratch` is where it may keep checkpoints while it runs."""
+    """One experiment of one study with one seed; `scratch` is where it may keep checkpoints while it runs."""
 
     study: Study
-    cell: Cell
+    experiment: Experiment
     seed: int
     preset: Preset
     scratch: Path | None = None
 
     @property
     def key(self) -> Key:
-        """As `store.row_key` of the row that it will give."""
-        return self.study.name, self.cell.name, self.seed, self.cell.key
+        """As that of the row that it will give."""
+        return self.study.name, self.experiment.name, self.seed, self.experiment.key
 
     @property
     def label(self) -> str:
         """For people."""
-        return f"{self.study.name} · {self.cell.name} · seed {self.seed}"
+        return f"{self.study.name} · {self.experiment.name} · seed {self.seed}"
 
 
 def plan(
@@ -43,7 +44,7 @@ def plan(
     *,
     seeds: int = 1,
     only: Sequence[str] = (),
-    changes: Mapping[str, Any] | None = None,
+    changes: Mapping[str, JsonValue] | None = None,
 ) -> list[Task]:
     """List what there is to run.
 
@@ -55,82 +56,58 @@ def plan(
     Args:
         studies: to run.
         preset: size.
-        seeds: of each cell: 0, 1, …
-        only: names of cells, `*` and `?` allowed; all if empty.
-        changes: settings to change in every cell that has them.
+        seeds: of each experiment: 0, 1, …
+        only: names of experiments, `*` and `?` allowed; all if empty.
+        changes: values by path, such as "recipe.steps"; each is changed in every experiment that has it.
 
     Returns:
-        One task for each cell and seed, first seeds first.
+        One task for each experiment and seed, first seeds first.
 
     """
     check_choice(preset, "preset", PRESETS)
     check_count(seeds, "seeds")
-    pairs = [(study, cell) for study in studies for cell in study.cells(preset)]
-    names = [cell.name for _, cell in pairs]
+    grid = [(study, experiment) for study in studies for experiment in study.experiments(preset)]
+    names = [experiment.name for _, experiment in grid]
     for pattern in only:
         if not any(fnmatchcase(name, pattern) for name in names):
             raise ValueError(f"`only` must match a cell, got {pattern!r}{_hint(pattern, names)}")
     if only:
-        pairs = [(s, cell) for s, cell in pairs if any(fnmatchcase(cell.name, p) for p in only)]
-    changes = changes or {}
-    known = sorted({name for _, cell in pairs for name in cell.settings})
-    for name in changes:
-        if name not in known:
+        grid = [(s, found) for s, found in grid if any(fnmatchcase(found.name, p) for p in only)]
+    for path, value in (changes or {}).items():
+        having = [path in found.paths() for _, found in grid]
+        if not any(having):
+            known = sorted({known for _, found in grid for known in found.paths()})
             raise ValueError(
-                f"`set` must name a setting of these cells ({', '.join(known)}), got {name!r}"
-                f"{did_you_mean(name, known)}"
+                f"`set` must name a setting of these cells, such as {known[0]}, got {path!r}"
+                f"{did_you_mean(path, known)}"
             )
-    cells = [(study, _change(cell, changes)) for study, cell in pairs]
-    return [Task(study, cell, seed, preset) for seed in range(seeds) for study, cell in cells]
+        grid = [
+            (study, found.edited(path, value) if has else found)
+            for (study, found), has in zip(grid, having, strict=True)
+        ]
+    return [Task(study, found, seed, preset) for seed in range(seeds) for study, found in grid]
 
 
-def parse_changes(texts: Iterable[str]) -> dict[str, Any]:
-    """Read `key=value` texts; values are YAML.
+def parse_changes(texts: Iterable[str]) -> dict[str, JsonValue]:
+    """Read `path=value` texts; values are YAML.
 
-    >>> parse_changes(["steps=500", "recipe=fast"])
-    {'steps': 500, 'recipe': 'fast'}
+    >>> parse_changes(["recipe.steps=500", "pairs.data=scenes"])
+    {'recipe.steps': 500, 'pairs.data': 'scenes'}
     """
-    changes = {}
+    changes: dict[str, JsonValue] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise ValueError(f"`set` must look like key=value, got {text!r}")
+            raise ValueError(f"`set` must look like path=value, got {text!r}")
         changes[name] = yaml.safe_load(value)
     return changes
 
 
 def estimate_seconds(task: Task, rows: Sequence[Row]) -> float:
-    """Time a task from earlier rows of the same cell, or else by the cell's own estimate."""
-    same = [
-        float(row["seconds"])
-        for row in rows
-        if row["error"] is None
-        and (row["study"], row["cell"]) == (task.study.name, task.cell.name)
-        and row["configuration"] == _as_read(task.cell)
-    ]
-    return fmean(same) if same else task.cell.estimate
-
-
-def _as_read(cell: Cell) -> dict[str, Any]:
-    """Give the configuration as it comes back from JSON: tuples are lists there."""
-    read: dict[str, Any] = yaml.safe_load(cell.key)
-    return read
-
-
-def _change(cell: Cell, changes: Mapping[str, Any]) -> Cell:
-    settings = dict(cell.settings)
-    for name, value in changes.items():
-        if name not in settings:
-            continue
-        default = settings[name]
-        if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        if default is not None and type(value) is not type(default):
-            wanted = type(default).__name__
-            raise ValueError(f"`set` {name} must be of type {wanted}, like {default!r}, got {value!r}")
-        settings[name] = value
-    same = all(settings[name] == value for name, value in cell.published_with.items())
-    return replace(cell, settings=settings, published=cell.published if same else {})
+    """Time a task from earlier rows of the same experiment, or else by the experiment's own estimate."""
+    mine = (task.study.name, task.experiment.name, task.experiment.key)
+    same = [row.seconds for row in rows if row.error is None and (*row.key[:2], row.key[3]) == mine]
+    return fmean(same) if same else task.experiment.seconds
 
 
 def _hint(name: str, names: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from rich.progress import Task as Bar
 from rich.text import Text
 
 from aninfonce_papers.engine.plan import Task
-from aninfonce_papers.engine.store import Key, Row
+from aninfonce_papers.engine.row import Key, Row
 
 
 class SweepProgress:
@@ -56,7 +56,7 @@ class SweepProgress:
 
     def started(self, task: Task) -> None:
         """Show a bar for the task."""
-        estimate = max(self.seconds.get(task.key, task.cell.estimate), 0.1)
+        estimate = max(self.seconds.get(task.key, task.experiment.seconds), 0.1)
         self._running[task.key] = self._bars.add_task(escape(task.label), total=None, estimate=estimate)
 
     def finished(self, task: Task, row: Row) -> None:
@@ -64,17 +64,17 @@ class SweepProgress:
         if task.key in self._running:
             self._bars.remove_task(self._running.pop(task.key))
         self._expected += self.seconds[task.key]
-        self._spent += float(row["seconds"])
+        self._spent += row.seconds
         pace = self._spent / self._expected if self._expected > 0 else 1.0
         left = max(0.0, self._waiting - self._expected) * pace / self.jobs
         self._bars.update(self._all, advance=1, left=left)
-        if row["error"] is None:
+        if row.error is None:
             told = ", ".join(
-                f"{k} {v:.4g}" for k, v in list(row["metrics"].items())[:3] if isinstance(v, int | float)
+                f"{k} {v:.4g}" for k, v in list(row.metrics.items())[:3] if isinstance(v, int | float)
             )
-            self.console.print(f"[green]✓[/] {escape(task.label)}: {escape(told)} ({row['seconds']:.1f} s)")
+            self.console.print(f"[green]✓[/] {escape(task.label)}: {escape(told)} ({row.seconds:.1f} s)")
         else:
-            self.console.print(f"[red]✗[/] {escape(task.label)}: {escape(row['error'])}")
+            self.console.print(f"[red]✗[/] {escape(task.label)}: {escape(row.error)}")
 
 
 class _Times(ProgressColumn):

@@ -8,7 +8,8 @@ from typing import Literal, Protocol
 
 from aninfonce.extending import check_choice, check_count
 from aninfonce_papers.engine.plan import Task
-from aninfonce_papers.engine.store import ResultStore, Row
+from aninfonce_papers.engine.row import Row
+from aninfonce_papers.engine.store import ResultStore
 from aninfonce_papers.engine.workers import on_processes, on_ray
 
 Backend = Literal["loky", "ray"]
@@ -45,7 +46,7 @@ def run_sweep(
         >>> from aninfonce_papers.engine import ResultStore, find_study, plan
         >>> store = ResultStore(tempfile.mkdtemp())
         >>> tasks = plan([find_study("fig5")], "smoke")
-        >>> [row["cell"] for row in run_sweep(tasks, store)]
+        >>> [row.cell for row in run_sweep(tasks, store)]
         ['large Λ', 'small Λ']
         >>> run_sweep(tasks, store)  # nothing left to do
         []

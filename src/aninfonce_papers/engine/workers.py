@@ -15,7 +15,7 @@ import joblib
 
 from aninfonce_papers.engine.execute import execute, result_row
 from aninfonce_papers.engine.plan import Task
-from aninfonce_papers.engine.store import Row
+from aninfonce_papers.engine.row import Row
 
 Ended = tuple[Task, Row | None]
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Any
 
-from aninfonce_papers.engine import Published, Study, find_study, newest, study_names
-from aninfonce_papers.engine.base import configuration_key
-from aninfonce_papers.engine.store import Row
+from pydantic import JsonValue
+
+from aninfonce_papers.claims.evidence import noise
+from aninfonce_papers.engine import Metrics, Preset, Published, Row, Study, find_study, newest, study_names
+from aninfonce_papers.engine.row import configuration_key
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,8 @@ class Comparison:
         spread: standard deviation over them, if there are several.
         published: value to compare with, if there is one.
         difference: ours − published.
-        judged: whether the run is long enough to be compared.
         verdict: "better", "worse" or "within noise"; "as published" or "differs" where neither direction is
-            better; empty without a published value, or if it is not judged.
+            better; empty without a published value, or if it is only shown.
 
     """
 
@@ -37,7 +36,6 @@ class Comparison:
     mean: float
     spread: float | None
     published: Published | None
-    judged: bool = True
 
     @property
     def difference(self) -> float | None:
@@ -47,7 +45,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """What the difference means, given the noise of both sides."""
-        if self.published is None or self.published.goal == "shown" or not self.judged:
+        if self.published is None or self.published.goal == "shown":
             return ""
         return judge(self.mean, self.spread or 0.0, self.seeds, self.published)
 
@@ -57,7 +55,7 @@ class Section:
     """All that was run of one study at one preset."""
 
     study: Study
-    preset: str
+    preset: Preset
     rows: list[Row]
     failures: list[Row]
     comparisons: list[Comparison]
@@ -75,12 +73,12 @@ class Section:
     @property
     def seeds(self) -> int:
         """Number of seeds of the cell that has most."""
-        return len({row["seed"] for row in [*self.rows, *self.failures]})
+        return len({row.seed for row in [*self.rows, *self.failures]})
 
     @property
     def minutes(self) -> float:
         """Compute time of all rows."""
-        return sum(float(row["seconds"]) for row in self.rows) / 60.0
+        return sum(row.seconds for row in self.rows) / 60.0
 
     @property
     def command(self) -> str:
@@ -100,17 +98,17 @@ class Section:
     @property
     def versions(self) -> list[str]:
         """Versions of the software that ran it."""
-        texts = (" ".join(f"{k} {v}" for k, v in row["versions"].items()) for row in self.rows)
+        texts = (" ".join(f"{k} {v}" for k, v in row.versions.items()) for row in self.rows)
         return list(dict.fromkeys(texts))
 
     @property
     def settings(self) -> list[str]:
         """Sizes of the runs, each once."""
-        grid = {cell.name: cell.parameters for cell in self.study.cells(self.preset)}  # type: ignore[arg-type]
+        grid = {found.name: found.key for found in self.study.experiments(self.preset)}
         texts = (
-            ", ".join(
-                f"{k} {v}" for k, v in row["configuration"].items() if k not in grid.get(row["cell"], {})
-            )
+            "as the preset has it"
+            if grid.get(row.cell) == configuration_key(row.configuration)
+            else f"{row.cell}: {configuration_key(row.configuration)}"
             for row in self.rows
         )
         return list(dict.fromkeys(texts))
@@ -126,18 +124,16 @@ def judge(mean: float, spread: float, seeds: int, published: Published) -> str:
     >>> judge(5.1, 0.0, 1, Published(5.5, goal="target", target=5.0))
     'better'
     """
-    # One seed says nothing about its spread: take the published one for ours too.
-    ours = spread / math.sqrt(seeds) if seeds > 1 else published.spread
-    noise = 2.0 * math.hypot(ours, published.spread) + published.precision
+    allowed = noise(spread, seeds, published)
     gain = mean - published.value
     if published.goal == "equal":
-        return "as published" if abs(gain) <= noise else "differs"
+        return "as published" if abs(gain) <= allowed else "differs"
     if published.goal == "lower":
         gain = -gain
     elif published.goal == "target":
         assert published.target is not None
         gain = abs(published.value - published.target) - abs(mean - published.target)
-    if abs(gain) <= noise:
+    if abs(gain) <= allowed:
         return "within noise"
     return "better" if gain > 0 else "worse"
 
@@ -154,15 +150,15 @@ def sections(rows: Sequence[Row]) -> list[Section]:
     """
     kept = newest(rows)
     order = {name: place for place, name in enumerate(study_names())}
-    groups: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, Preset], list[Row]] = {}
     for row in kept:
-        groups.setdefault((row["study"], row["preset"]), []).append(row)
+        groups.setdefault((row.study, row.preset), []).append(row)
     result = []
     for name, preset in sorted(groups, key=lambda pair: (order.get(pair[0], len(order)), pair[1])):
         study = find_study(name)
         mine = _in_order(groups[name, preset], study, preset)
-        good = [row for row in mine if row["error"] is None]
-        bad = [row for row in mine if row["error"] is not None]
+        good = [row for row in mine if row.error is None]
+        bad = [row for row in mine if row.error is not None]
         result.append(Section(study, preset, good, bad, compare(good)))
     return result
 
@@ -171,32 +167,39 @@ def compare(rows: Sequence[Row]) -> list[Comparison]:
     """Average the scalar metrics of each cell over its seeds, those with a published value first."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        groups.setdefault((row["cell"], configuration_key(row["configuration"])), []).append(row)
+        groups.setdefault((row.cell, configuration_key(row.configuration)), []).append(row)
     variants: dict[str, int] = {}
     for cell, _ in groups:
         variants[cell] = variants.get(cell, 0) + 1
     lines = []
     for (cell, _), mine in groups.items():
         label = cell if variants[cell] == 1 else f"{cell} ({_what_differs(mine[0], rows)})"
-        published = {name: Published(**value) for name, value in mine[0]["published"].items()}
-        scalars = [name for name, value in mine[0]["metrics"].items() if isinstance(value, int | float)]
+        published = mine[0].published
+        scalars = [name for name, value in mine[0].metrics.items() if isinstance(value, int | float)]
         for name in sorted(scalars, key=lambda metric: metric not in published):
-            values = [float(row["metrics"][name]) for row in mine if name in row["metrics"]]
+            values = [row.number(name) for row in mine if name in row.metrics]
             spread = stdev(values) if len(values) > 1 else None
-            judged = mine[0]["preset"] != "smoke"
-            lines.append(
-                Comparison(label, name, len(values), fmean(values), spread, published.get(name), judged)
-            )
+            lines.append(Comparison(label, name, len(values), fmean(values), spread, published.get(name)))
     return lines
 
 
-def _in_order(rows: list[Row], study: Study, preset: str) -> list[Row]:
-    places = {cell.name: place for place, cell in enumerate(study.cells(preset))}  # type: ignore[arg-type]
-    return sorted(rows, key=lambda row: (places.get(row["cell"], len(places)), row["seed"]))
+def _in_order(rows: list[Row], study: Study, preset: Preset) -> list[Row]:
+    places = {cell.name: place for place, cell in enumerate(study.experiments(preset))}
+    return sorted(rows, key=lambda row: (places.get(row.cell, len(places)), row.seed))
 
 
 def _what_differs(row: Row, rows: Sequence[Row]) -> str:
     """Tell runs of one cell apart by the settings in which they differ."""
-    others: list[dict[str, Any]] = [r["configuration"] for r in rows if r["cell"] == row["cell"]]
-    mine = row["configuration"]
+    others = [_by_path(other.configuration) for other in rows if other.cell == row.cell]
+    mine = _by_path(row.configuration)
     return ", ".join(f"{k} {mine[k]}" for k in mine if any(other.get(k) != mine[k] for other in others))
+
+
+def _by_path(configuration: Metrics, prefix: str = "") -> dict[str, JsonValue]:
+    """Give a configuration with paths such as "recipe.steps"."""
+    found: dict[str, JsonValue] = {}
+    for name, value in configuration.items():
+        found |= (
+            _by_path(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
+        )
+    return found

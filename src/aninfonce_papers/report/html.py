@@ -6,25 +6,39 @@ import os
 from pathlib import Path
 
 from aninfonce.extending import page_template, write_whole
+from aninfonce_papers.claims import LEGEND, READING, Chapter, Evidence, Verdict, ledger
 from aninfonce_papers.engine import ResultStore
+from aninfonce_papers.report import telling
 from aninfonce_papers.report.compare import sections
 from aninfonce_papers.report.figures import draw
 from aninfonce_papers.report.numbers import signed, value
+from aninfonce_papers.report.sparkline import sparkline
+
+# Verdicts wear the colours of the style sheet.
+_COLOURS = {
+    Verdict.REPRODUCED: "fine",
+    Verdict.EXCEEDED: "better",
+    Verdict.NOT_REACHED: "worse",
+    Verdict.NOT_RUN: "not-judged",
+}
 
 
-def write_report(directory: str | Path, out: str | Path | None = None) -> Path:
+def write_report(
+    directory: str | Path, out: str | Path | None = None, *, benchmarks: str | Path | None = None
+) -> Path:
     """Write the page of a directory of results, and its plots as files.
 
     Args:
         directory: where `aninfonce run` wrote.
         out: folder of the page, with `plots/` in it; `directory`/report if omitted.
+        benchmarks: folder of the benchmarks' rows, for claims about these.
 
     Returns:
         Path of the page. A `ValueError` if there are no results.
 
     """
     store = ResultStore(directory)
-    rows = store.rows(of_runs=True)
+    rows = store.rows()
     if not rows:
         raise ValueError(f"`directory` must hold results, found none in {store.path}")
     folder = Path(out) if out is not None else store.directory / "report"
@@ -32,8 +46,17 @@ def write_report(directory: str | Path, out: str | Path | None = None) -> Path:
     for _, plots in parts:
         for plot in plots:
             plot.save(folder / "plots")
-    template = page_template("page.html.j2", __package__, {"value": value, "signed": signed})
+    chapters = ledger(Evidence(rows, Path(benchmarks) if benchmarks else None))
+    template = page_template(
+        "page.html.j2", __package__, {"value": value, "signed": signed, "spark": sparkline}
+    )
     page = template.render(
+        chapters=[chapter for chapter in chapters if _any_run(chapter)],
+        told=telling,
+        legend=LEGEND,
+        reading=READING,
+        colours=_COLOURS,
+        tables={section.study.name: section.slug for section, _ in parts},
         parts=parts,
         raw=Path(os.path.relpath(store.path, folder)).as_posix(),
         failures=[row for section, _ in parts for row in section.failures],
@@ -41,3 +64,7 @@ def write_report(directory: str | Path, out: str | Path | None = None) -> Path:
     path = folder / "index.html"
     write_whole(path, page)
     return path
+
+
+def _any_run(chapter: Chapter) -> bool:
+    return any(line.finding.verdict is not Verdict.NOT_RUN for line in chapter.lines)

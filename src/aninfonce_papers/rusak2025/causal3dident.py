@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
 
 from aninfonce.augment import Augmentation, Compose, Crop, Flip, Grey, Jitter, TurnedViews, ViewSource
 from aninfonce.extending import ImageRows
 from aninfonce.metrics import kernel_ridge_r2, linear_probe_accuracy, linear_r2
 from aninfonce.sources import PairSource
-from aninfonce.training import fit
-from aninfonce_papers.engine import trained
-from aninfonce_papers.engine.base import ANINFONCE, Cell, Configuration, Metrics, Preset, Published, Study
-from aninfonce_papers.worlds.scenes import SHAPES, scene_process
+from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Score, Study
+from aninfonce_papers.engine.drawing import new_figure
+from aninfonce_papers.engine.on_process import curves, rounded
+from aninfonce_papers.engine.published import ANINFONCE
+from aninfonce_papers.worlds.scenes import scene_process
 from aninfonce_papers.zimmermann2021 import scenes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aninfonce_papers.engine.store import Row
-
 METRICS = ("class", "linear R²", "nonlinear R²")
-_KIND = "causal3dident"
 # Ten latents and a class.
 _DIM = 11
 _GROUPS = {"positions": (0, 1, 2, 6), "hues": (7, 8, 9), "rotations": (3, 4, 5)}
@@ -38,69 +39,100 @@ VIEWS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "colour jitter": ((0.90, 0.22, 0.41), (0.98, 0.56, 0.85)),
     "DGP hues": ((1.0, 0.31, 0.36), (1.0, 0.44, 0.85)),
 }
-_LOSSES = ("InfoNCE", "AnInfoNCE")
-_OWN: dict[Preset, Configuration] = {
-    "smoke": {"temperature": 1.0},
-    "laptop": {"temperature": 1.0, "images": 21_000, "steps": 400},
-    "paper": {"temperature": 1.0, "steps": 100_000, "images": 252_000},
-}
+_LOSSES = {"InfoNCE": Loss(name="nt-xent", options={"temperature": 1.0}), "AnInfoNCE": Loss()}
 
 
-def cells(preset: Preset) -> list[Cell]:
+class ClassAndLatents(Score):
+    """Class and latents read off the embedding of test pictures.
+
+    Attributes:
+        views: how pairs are made.
+        scale: of the normal law of true views.
+
+    """
+
+    views: str
+    scale: float = 1.0
+
+    def run(self, experiment: Experiment, seed: int) -> Metrics:
+        """Train on one kind of views, and score."""
+        pairs, _ = scenes.parts_of(experiment)
+        x, z, classes = pairs.held_out_pictures()
+        source, images = self.source(pairs, seed)
+        fitted = scenes.train(experiment, source, images, seed)
+        embedding = fitted.embed(x)
+        probe = linear_probe_accuracy(embedding[::2], classes[::2], embedding[1::2], classes[1::2])
+        metrics: dict[str, JsonValue] = {
+            "class": probe.mean,
+            "linear R²": linear_r2(z, embedding).mean,
+            "data": pairs.label,
+            "curves": curves(fitted, scenes.loss_curve(pairs)),
+        }
+        nonlinear = kernel_ridge_r2(z, embedding, partitions=_GROUPS)
+        metrics["nonlinear R²"] = nonlinear.mean
+        for name, value in nonlinear.per_partition.items():
+            metrics[f"nonlinear R² of {name}"] = value
+        if fitted.concentration is not None:
+            metrics["Λ̂"] = rounded(fitted.concentration, 3)
+        return metrics
+
+    def source(self, pairs: scenes.ScenePairs, seed: int) -> tuple[PairSource, ImageRows]:
+        """Give the pairs, and pictures whose colours they have."""
+        if not self.views.startswith("DGP"):
+            return pairs.open(scene_process(size=None), seed, partial(_augmented, self.views, seed))
+        changed = [column for name, columns in _GROUPS.items() if name in self.views for column in columns]
+        return pairs.open(scene_process("normal", self.scale, latents=changed, size=None), seed)
+
+
+def experiments(preset: Preset) -> list[Experiment]:
     """Give nine kinds of views with both losses."""
-    settings = {**scenes.SIZES[preset], **_OWN[preset]}
+    sizes = scenes.SIZES[preset]
+    if preset == "laptop":
+        sizes = replace(sizes, images=21_000, steps=400)
+    if preset == "paper":
+        sizes = replace(sizes, images=252_000, steps=100_000)
+    encoder = scenes.SceneEncoder(name=sizes.encoder, width=sizes.width, dim=_DIM)
     return [
-        scenes.scene_cell(
-            preset,
-            f"{views}, {loss}",
-            {"views": views, "loss": loss},
-            {**settings, "scale": 1.0} if views.startswith("DGP") else settings,
-            {name: Published(value, precision=0.005) for name, value in zip(METRICS, values, strict=True)},
-            1.0 if views.startswith("DGP") else 1.5,
+        Experiment(
+            name=_name(views, loss),
+            pairs=scenes.scene_pairs("causal3dident", sizes),
+            encoder=encoder,
+            loss=_LOSSES[loss],
+            recipe=sizes.build(),
+            watch=scenes.WATCH,
+            score=ClassAndLatents(views=views),
+            published={
+                metric: Published(value, precision=0.005)
+                for metric, value in zip(METRICS, values, strict=True)
+            },
+            judged_if=scenes.JUDGED_IF,
+            seconds=sizes.seconds(1.0 if views.startswith("DGP") else 1.5),
         )
         for views, published in VIEWS.items()
         for loss, values in zip(_LOSSES, published, strict=True)
     ]
 
 
-def run(cell: Cell, seed: int) -> Metrics:
-    """Train on one kind of views; read class and latents off the embedding of test pictures."""
-    settings = cell.configuration
-    x, z, classes = scenes.held_out_pictures(settings, _KIND, SHAPES)
-    source, images = _source(settings, seed)
-    config = scenes.training_config(settings, seed, dim=_DIM, space="sphere", loss=_loss(settings))
-    inputs = scenes.standardize(settings, images, _KIND)
-    fitted = fit(source, config, encoder=scenes.network(settings, inputs, _DIM, seed))
-    embedding = fitted.embed(x)
-    probe = linear_probe_accuracy(embedding[::2], classes[::2], embedding[1::2], classes[1::2])
-    metrics: Metrics = {
-        "class": probe.mean,
-        "linear R²": linear_r2(z, embedding).mean,
-        "data": scenes.label(settings),
-        "curves": trained.curves(fitted, scenes.loss_curve(settings)),
-    }
-    nonlinear = kernel_ridge_r2(z, embedding, partitions=_GROUPS)
-    metrics["nonlinear R²"] = nonlinear.mean
-    for name, value in nonlinear.per_partition.items():
-        metrics[f"nonlinear R² of {name}"] = value
-    if fitted.concentration is not None:
-        metrics["Λ̂"] = [round(value, 3) for value in sorted(fitted.concentration.tolist())]
-    return metrics
+def _name(views: str, loss: str) -> str:
+    return f"{views}, {loss}"
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw the three scores of each kind of views, ours as dots and the published as crosses."""
-    from matplotlib.figure import Figure
-
-    names = list(dict.fromkeys(row["configuration"]["views"] for row in rows))
-    figure = Figure(figsize=(9.0, 1.2 + 0.35 * len(names)), layout="constrained")
+    there = {row.cell for row in rows}
+    names = [views for views in VIEWS if any(_name(views, loss) in there for loss in _LOSSES)]
+    places = {
+        _name(views, loss): (place + 0.2 * (number - 0.5), f"C{number}")
+        for place, views in enumerate(names)
+        for number, loss in enumerate(_LOSSES)
+    }
+    figure = new_figure(9.0, 1.2 + 0.35 * len(names))
     for place, metric in enumerate(METRICS, start=1):
         axes = figure.add_subplot(1, len(METRICS), place)
         for row in rows:
-            number = _LOSSES.index(row["configuration"]["loss"])
-            height = names.index(row["configuration"]["views"]) + 0.2 * (number - 0.5)
-            axes.plot(row["metrics"][metric], height, "o", color=f"C{number}", alpha=0.7)
-            axes.plot(row["published"][metric]["value"], height, "x", color=f"C{number}")
+            height, colour = places[row.cell]
+            axes.plot(row.number(metric), height, "o", color=colour, alpha=0.7)
+            axes.plot(row.published[metric].value, height, "x", color=colour)
         axes.set(title=metric, xlim=(-0.05, 1.05), ylim=(len(names) - 0.5, -0.5), yticks=range(len(names)))
         axes.set_yticklabels(names if place == 1 else [])
     for number, loss in enumerate(_LOSSES):
@@ -108,24 +140,6 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     figure.axes[0].plot([], [], "x", color="grey", label="published")
     figure.legend(loc="outside upper right", ncols=len(_LOSSES) + 1)
     return {"views": figure}
-
-
-def _loss(settings: Configuration) -> dict[str, Any]:
-    if settings["loss"] == "InfoNCE":
-        return {"name": "nt-xent", "options": {"temperature": settings["temperature"]}}
-    options = {"positive_map": "softplus"} if settings["recipe"] == "paper" else {}
-    return {"name": "aninfonce", "options": options}
-
-
-def _source(settings: Configuration, seed: int) -> tuple[PairSource, ImageRows]:
-    """Give the pairs of a cell, and pictures whose colours they have."""
-    views = settings["views"]
-    if not views.startswith("DGP"):
-        law = scene_process(size=None)
-        return scenes.pairs(law, settings, seed, _KIND, SHAPES, partial(_augmented, views, seed))
-    changed = [column for name, columns in _GROUPS.items() if name in views for column in columns]
-    law = scene_process("normal", settings["scale"], latents=changed, size=None)
-    return scenes.pairs(law, settings, seed, _KIND, SHAPES)
 
 
 def _augmented(views: str, seed: int, images: ImageRows) -> ViewSource:
@@ -144,8 +158,7 @@ STUDY = Study(
     title="What is kept of seven objects (Causal3DIdent), with augmented and with true views",
     paper=ANINFONCE,
     source="AISTATS version, Tables 2 and 3, on the released pictures",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
     remarks=(
         "On scenes that are drawn here, published values stand beside ours without a verdict: the objects are"

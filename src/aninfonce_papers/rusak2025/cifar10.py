@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from aninfonce_papers.engine.base import ANINFONCE, Cell, Configuration, Preset, Study
-from aninfonce_papers.rusak2025.simclr.objectives import IDEAS, PUBLISHED_METHODS, UNTRAINED
-from aninfonce_papers.rusak2025.simclr.running import run
-from aninfonce_papers.rusak2025.simclr.table import plot, table_cells
+from aninfonce_papers.engine import Experiment, Preset, Study
+from aninfonce_papers.engine.published import ANINFONCE
+from aninfonce_papers.rusak2025.simclr.experiment import IDEAS, PUBLISHED_METHODS, UNTRAINED
+from aninfonce_papers.rusak2025.simclr.grid import Sizes, table_experiments
+from aninfonce_papers.rusak2025.simclr.table import plot
 
 # Classes, then the five augmentations in the order of `READOUTS`, and their average.
 _PRINTED = {
@@ -22,67 +23,44 @@ _PRINTED = {
         "projector": (79.1, 65.5, 65.5, 87.6, 70.5, 83.8, 74.6),
     },
 }
-_FAST: Configuration = {
-    "data": "cifar10",
-    "recipe": "fast",
-    "depth": 18,
-    "stem": "cifar-half",
-    "temperature": 0.5,
-    "warmup_epochs": 1,
-    "muon_lr": 0.05,
-    "adam_lr": 2e-3,
-    "concentration_lr": 2e-2,
-}
-SIZES: dict[Preset, Configuration] = {
-    "smoke": {
-        **_FAST,
-        "width": 8,
-        "hidden": 16,
-        "dim": 8,
-        "images": 256,
-        "test_images": 128,
-        "epochs": 2,
-        "batch_size": 64,
-    },
-    "laptop": {
-        **_FAST,
-        "width": 16,
-        "hidden": 128,
-        "dim": 128,
-        "images": 20_000,
-        "test_images": 10_000,
-        "epochs": 24,
-        "batch_size": 256,
-    },
-    "paper": {
-        "data": "cifar10",
-        "recipe": "paper",
-        "depth": 18,
-        "stem": "cifar",
-        "temperature": 0.5,
-        "warmup_epochs": 10,
-        "width": 64,
-        "hidden": 512,
-        "dim": 256,
-        "images": 50_000,
-        "test_images": 10_000,
-        "epochs": 1_000,
-        "batch_size": 256,
-        "devices": 1,
-    },
-}
-# Seconds of one step on one core, and of the probes.
-_SECONDS: dict[Preset, tuple[float, float]] = {
-    "smoke": (0.05, 1.0),
-    "laptop": (0.75, 60.0),
-    "paper": (60.0, 4_000.0),
+SIZES: dict[Preset, Sizes] = {
+    "smoke": Sizes(
+        "cifar10", "fast", "cifar-half", 8, 16, 8, 256, 128, 2, 64, seconds=(0.05, 1.0), warmup_epochs=1
+    ),
+    "laptop": Sizes(
+        "cifar10",
+        "fast",
+        "cifar-half",
+        width=16,
+        hidden=128,
+        dim=128,
+        images=20_000,
+        test_images=10_000,
+        epochs=24,
+        batch_size=256,
+        seconds=(0.75, 60.0),
+        warmup_epochs=1,
+    ),
+    "paper": Sizes(
+        "cifar10",
+        "paper",
+        "cifar",
+        width=64,
+        hidden=512,
+        dim=256,
+        images=50_000,
+        test_images=10_000,
+        epochs=1_000,
+        batch_size=256,
+        seconds=(60.0, 4_000.0),
+    ),
 }
 
 
-def cells(preset: Preset) -> list[Cell]:
+def experiments(preset: Preset) -> list[Experiment]:
     """Give the three rows of the table, our ideas, and the network before training."""
     methods = (*PUBLISHED_METHODS, *IDEAS, UNTRAINED)
-    return table_cells(preset, methods, SIZES[preset], _PRINTED, _SECONDS[preset])
+    return table_experiments(methods, SIZES[preset], SIZES["paper"], _PRINTED)
 
 
 STUDY = Study(
@@ -90,8 +68,7 @@ STUDY = Study(
     title="CIFAR-10: classes and augmentations that AnInfoNCE and InfoNCE keep",
     paper=ANINFONCE,
     source="Table 1; at smaller sizes than the paper's its values are only shown",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
     remarks=(
         "After 24 epochs at a quarter of the width every augmentation is read out better with AnInfoNCE than"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from torch import nn
+
 from aninfonce.losses import TriCL
 from aninfonce.metrics import linear_r2
-from aninfonce.processes import process
-from aninfonce.training import fit
-from aninfonce_papers.engine import trained
-from aninfonce_papers.engine.base import ANINFONCE, Cell, Metrics, Preset, Published, Study
+from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Study
+from aninfonce_papers.engine.drawing import new_figure, traces
+from aninfonce_papers.engine.on_process import WIDE_SIZES, Outcome, ProcessScore, curves, on_process
+from aninfonce_papers.engine.published import ANINFONCE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from aninfonce_papers.engine.store import Row
 
 _READING = 0.003
 # Of TriCL the figure shows a peak and a fall; of AnInfoNCE where it ends.
@@ -25,58 +25,66 @@ PUBLISHED = {
 }
 
 
-def cells(preset: Preset) -> list[Cell]:
+class TriCLLoss(Loss):
+    """TriCL, which the library's configurations have no name for."""
+
+    name: str = "custom"
+
+    def module(self, dim: int, seed: int) -> nn.Module:
+        """Build it."""
+        return TriCL(dim)
+
+
+class PeakAndEnd(ProcessScore):
+    """R² at its best and at the end."""
+
+    def measure(self, outcome: Outcome) -> Metrics:
+        """Score one training."""
+        score = linear_r2(outcome.z, outcome.embedding, partitions=outcome.process.partitions())
+        traced = curves(outcome.fitted, "r2")
+        seen = [round(float(row["r2"]), 5) for row in outcome.fitted.history if "r2" in row]
+        parts = {f"end R², {name}": value for name, value in score.per_partition.items() if name != "all"}
+        return {"peak R²": max(*seen, score.mean), "end R²": score.mean, **parts, "curves": traced}
+
+
+def experiments(preset: Preset) -> list[Experiment]:
     """Give both losses for Λ = 100, and for Λ = 15 and 250."""
-    sizes = trained.WIDE_SIZES[preset]
-    return [
-        Cell(
-            f"{loss} Λ={value.replace('-', ' and ')}",
-            {"process": f"fig12/{value}", "loss": loss},
-            sizes,
-            # TriCL is there to compare with: doing better or worse than the paper's is no merit of ours.
-            {
-                metric: Published(r2, precision=_READING, goal="shown" if loss == "TriCL" else "higher")
-                for metric, r2 in known.items()
-            },
-            trained.estimate(preset, sizes, 5.0 if loss == "TriCL" else 3.0),
-        )
-        for value, losses in PUBLISHED.items()
-        for loss, known in losses.items()
-    ]
+    sizes = WIDE_SIZES[preset]
+    score = PeakAndEnd(test_pairs=sizes.test_pairs)
+    grid = []
+    for value, losses in PUBLISHED.items():
+        for name, known in losses.items():
+            tricl = name == "TriCL"
+            grid.append(
+                on_process(
+                    _name(name, value),
+                    f"fig12/{value}",
+                    sizes,
+                    score,
+                    # TriCL is there to compare with: doing better than the paper's is no merit of ours.
+                    {
+                        metric: Published(r2, precision=_READING, goal="shown" if tricl else "higher")
+                        for metric, r2 in known.items()
+                    },
+                    loss=TriCLLoss() if tricl else None,
+                    # Not on the sphere: its decorrelation wants a second moment of I.
+                    space="unbounded" if tricl else "sphere",
+                    slower=5.0 if tricl else 3.0,
+                )
+            )
+    return grid
 
 
-def run(cell: Cell, seed: int) -> Metrics:
-    """Train one loss; R² at its best and at the end."""
-    settings = cell.configuration
-    source = process(settings["process"], seed, candidates=settings["candidates"])
-    if settings["loss"] == "TriCL":
-        # Not on the sphere: its decorrelation wants a second moment of I.
-        config = trained.training_config(settings, seed, space="unbounded", loss={"name": "custom"})
-        fitted = fit(source, config, loss=TriCL(source.dim))
-    else:
-        options = {"positive_map": "softplus"} if settings["recipe"] == "paper" else {}
-        loss = {"name": "aninfonce", "options": options}
-        fitted = fit(source, trained.training_config(settings, seed, space="sphere", loss=loss))
-    test = trained.fresh_pairs(source, settings, seed)
-    assert test.z is not None
-    score = linear_r2(test.z, fitted.embed(test.x), partitions=source.partitions())
-    curves = trained.curves(fitted, "r2")
-    parts = {f"end R², {name}": value for name, value in score.per_partition.items() if name != "all"}
-    return {"peak R²": max(*curves["r2"], score.mean), "end R²": score.mean, **parts, "curves": curves}
+def _name(loss: str, value: str) -> str:
+    return f"{loss} Λ={value.replace('-', ' and ')}"
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² over the steps, a panel for each Λ, dotted where published curves end."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 3.4), layout="constrained")
+    figure = new_figure(8.0, 3.4)
     for axes, (value, losses) in zip(figure.subplots(1, 2), PUBLISHED.items(), strict=True):
         for number, (loss, known) in enumerate(losses.items()):
-            for row in rows:
-                settings = row["configuration"]
-                if (settings["process"], settings["loss"]) == (f"fig12/{value}", loss):
-                    traced = row["metrics"]["curves"]
-                    axes.plot(traced["steps"], traced["r2"], color=f"C{number}", linewidth=1)
+            traces(axes, rows, _name(loss, value), color=f"C{number}")
             axes.plot([], [], color=f"C{number}", label=loss)
             axes.axhline(known["end R²"], color=f"C{number}", linestyle=":", linewidth=1)
         axes.set(xlabel="step", ylabel="R²", title=f"Λ = {value.replace('-', ' and ')}", ylim=(0.0, 1.05))
@@ -89,7 +97,6 @@ STUDY = Study(
     title="AnInfoNCE beside TriCL",
     paper=ANINFONCE,
     source="Figure 12, read off the figure; ours on held-out pairs",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
 )

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
 
 from aninfonce.extending import INFONCE_RATES, stream
 from aninfonce.metrics import linear_r2, mean_correlation_coefficient
 from aninfonce.processes import optimal_loss, process
-from aninfonce_papers.engine import trained
-from aninfonce_papers.engine.base import ANINFONCE, Cell, Metrics, Preset, Published, Study
+from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Score, Study
+from aninfonce_papers.engine.drawing import marks, new_figure, traces
+from aninfonce_papers.engine.on_process import (
+    SIZES,
+    Outcome,
+    ProcessPairs,
+    ProcessScore,
+    curves,
+    on_process,
+    rounded,
+)
+from aninfonce_papers.engine.published import ANINFONCE, Goal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from aninfonce_papers.engine.store import Row
 
 VALUES = (5, 25, 50, 100, 150, 200)
 PANEL_A = {
@@ -29,99 +40,118 @@ PANEL_A = {
 PANEL_B = {"AnInfoNCE": {"content": 0.994, "style": 0.992}, "InfoNCE": {"content": 0.950, "style": 0.009}}
 # The learned Λ̂ end between these, for the true 5 and 25.
 PANEL_D = {"style": (5.49, 5.55, 5.0), "content": (22.6, 22.9, 25.0)}
+# The authors' log of Λ from 5 to 25 in equal steps, which no panel shows.
+ALL_DIFFERENT = {"R²": Published(0.9969, precision=5e-5), "MCC": Published(0.988, precision=5e-4)}
 _BATCHES = {"smoke": 2, "laptop": 40, "paper": 40}
 _PARTS = {"style": range(5), "content": range(5, 10)}
+LOSSES = {"AnInfoNCE": Loss(), "InfoNCE": Loss(name="infonce")}
 # Two digits of a printed mark, and how well a figure can be read.
 _A, _READING = 0.005, 0.003
 
 
-def cells(preset: Preset) -> list[Cell]:
-    """Give both losses at each Λ₂, ten different Λ, and the optimal loss of panel C."""
-    sizes = trained.SIZES[preset]
-    seconds = trained.estimate(preset, sizes)
-    grid = [
-        Cell(
-            f"{loss} Λ₂={value}",
-            {"process": f"fig2/{value}", "loss": loss},
-            sizes if loss == "AnInfoNCE" or preset == "paper" else {**sizes, "rates": INFONCE_RATES},
-            _published(loss, value),
-            seconds,
+class StyleAndContent(ProcessScore):
+    """R² of style and content, and Λ̂ of the two.
+
+    Attributes:
+        panel: of the figure whose curves over the steps are kept by part, if it is one.
+
+    """
+
+    panel: str | None = None
+
+    def measure(self, outcome: Outcome) -> Metrics:
+        """Score one training."""
+        parts = {name: tuple(index) for name, index in _PARTS.items()}
+        score = linear_r2(outcome.z, outcome.embedding, partitions=parts)
+        metrics: dict[str, JsonValue] = {**score.per_partition, "R²": score.mean}
+        metrics["MCC"] = mean_correlation_coefficient(outcome.z, outcome.embedding).mean
+        known = ["r2"]
+        if self.panel is not None:
+            metrics |= {f"{self.panel}: {name}": value for name, value in score.per_partition.items()}
+            known = ["r2_content", "r2_style"]
+        if outcome.fitted.concentration is not None:
+            learned = sorted(outcome.concentration.tolist())
+            metrics |= {
+                f"D: Λ̂ {name}": fmean(learned[index.start : index.stop]) for name, index in _PARTS.items()
+            }
+            metrics["Λ̂"] = rounded(outcome.concentration)
+            known.append("concentration")
+        return {**metrics, "curves": curves(outcome.fitted, *known)}
+
+
+class OptimalLoss(Score):
+    """The loss that no encoder can be below, at the true latents.
+
+    Attributes:
+        negatives: of an anchor.
+        batches: to average over.
+
+    """
+
+    negatives: int
+    batches: int
+
+    def run(self, experiment: Experiment, seed: int) -> Metrics:
+        """Estimate it."""
+        assert isinstance(experiment.pairs, ProcessPairs)
+        assert isinstance(experiment.pairs.process, str)
+        best = optimal_loss(
+            process(experiment.pairs.process, mixing="identity"),
+            self.negatives,
+            counting="published",
+            batches=self.batches,
+            generator=stream(seed, "pairs"),
         )
-        for loss in PANEL_A
+        return {"C: optimal loss": best.value, "standard error": best.standard_error}
+
+
+def experiments(preset: Preset) -> list[Experiment]:
+    """Give both losses at each Λ₂, ten different Λ, and the optimal loss of panel C."""
+    sizes = {"AnInfoNCE": SIZES[preset], "InfoNCE": SIZES[preset]}
+    if preset != "paper":
+        sizes["InfoNCE"] = replace(SIZES[preset], rates=INFONCE_RATES)
+    score = StyleAndContent(test_pairs=SIZES[preset].test_pairs)
+    traced = score.model_copy(update={"panel": "B"})
+    grid = [
+        on_process(
+            f"{name} Λ₂={value}",
+            f"fig2/{value}",
+            sizes[name],
+            traced if value == 25 else score,
+            _published(name, value),
+            loss=loss,
+        )
+        for name, loss in LOSSES.items()
         for value in VALUES
     ]
-    # The authors' log of Λ from 5 to 25 in equal steps, which no panel shows.
-    all_different = Cell(
-        "AnInfoNCE Λ=5…25",
-        {"process": "fig2/linspace", "loss": "AnInfoNCE"},
-        sizes,
-        {"R²": Published(0.9969, precision=5e-5), "MCC": Published(0.988, precision=5e-4)},
-        seconds,
-    )
-    best = Published(4.257, 0.05, goal="equal")
-    optimum = Cell(
-        "optimum",
-        {"process": "fig2/25", "negatives": 1998},
-        {"batches": _BATCHES[preset]},
-        {"C: optimal loss": best},
-        0.4 * _BATCHES[preset],
+    all_different = on_process("AnInfoNCE Λ=5…25", "fig2/linspace", SIZES[preset], score, ALL_DIFFERENT)
+    optimum = Experiment(
+        name="optimum",
+        pairs=ProcessPairs(process="fig2/25"),
+        score=OptimalLoss(negatives=1998, batches=_BATCHES[preset]),
+        published={"C: optimal loss": Published(4.257, 0.05, goal="equal")},
+        seconds=0.4 * _BATCHES[preset],
     )
     return [*grid, all_different, optimum]
 
 
-def run(cell: Cell, seed: int) -> Metrics:
-    """Train one loss at one Λ and score style and content; or compute the optimal loss."""
-    settings = cell.configuration
-    if "negatives" in settings:
-        return _optimum(settings, seed)
-    if settings["loss"] == "AnInfoNCE":
-        # The paper's recipe moves Λ̂ as its code does.
-        options = {"positive_map": "softplus"} if settings["recipe"] == "paper" else {}
-        loss: dict[str, Any] = {"name": "aninfonce", "options": options}
-    else:
-        loss = {"name": "infonce"}
-    source, fitted = trained.train(settings, seed, space="sphere", loss=loss)
-    test = trained.fresh_pairs(source, settings, seed)
-    assert test.z is not None
-    embedding = fitted.embed(test.x)
-    parts = {name: tuple(index) for name, index in _PARTS.items()}
-    score = linear_r2(test.z, embedding, partitions=parts)
-    metrics: Metrics = {**score.per_partition, "R²": score.mean}
-    metrics["MCC"] = mean_correlation_coefficient(test.z, embedding).mean
-    known = ["r2"]
-    if settings["process"] == "fig2/25":
-        metrics |= {f"B: {name}": value for name, value in score.per_partition.items()}
-        known = ["r2_content", "r2_style"]
-    if fitted.concentration is not None:
-        learned = sorted(fitted.concentration.tolist())
-        metrics |= {
-            f"D: Λ̂ {name}": fmean(learned[index.start : index.stop]) for name, index in _PARTS.items()
-        }
-        metrics["Λ̂"] = [round(value, 4) for value in learned]
-        known.append("concentration")
-    return {**metrics, "curves": trained.curves(fitted, *known)}
-
-
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² over Λ₂ (panel A) and, where it was run, over the steps at Λ₂ = 25 (panel B) with Λ̂ (D)."""
-    from matplotlib.figure import Figure
-
     figures = {}
-    grid = [row for row in rows if row["configuration"].get("process") in {f"fig2/{v}" for v in VALUES}]
-    grid = [row for row in grid if "loss" in row["configuration"]]
+    grid = [row for row in rows if "Λ₂=" in row.cell]
     if grid:
-        figures["A"] = Figure(figsize=(5.5, 3.6), layout="constrained")
+        figures["A"] = new_figure(5.5, 3.6)
         _draw_panel_a(figures["A"], grid)
-    traced = [row for row in grid if row["configuration"]["process"] == "fig2/25" and row["seed"] == 0]
+    traced = [row for row in grid if row.cell.endswith("Λ₂=25") and row.seed == 0]
     if traced:
-        figures["B-D"] = Figure(figsize=(8.0, 3.4), layout="constrained")
+        figures["B-D"] = new_figure(8.0, 3.4)
         _draw_curves(figures["B-D"], traced)
     return figures
 
 
 def _published(loss: str, value: int) -> dict[str, Published]:
     place = VALUES.index(value)
-    goal: Any = "higher" if loss == "AnInfoNCE" else "equal"
+    goal: Goal = "higher" if loss == "AnInfoNCE" else "equal"
     known = {part: Published(PANEL_A[loss][part][place], precision=_A, goal=goal) for part in _PARTS}
     if value == 25:
         for part in _PARTS:
@@ -133,30 +163,13 @@ def _published(loss: str, value: int) -> dict[str, Published]:
     return known
 
 
-def _optimum(settings: dict[str, Any], seed: int) -> Metrics:
-    source = process(settings["process"], mixing="identity")
-    best = optimal_loss(
-        source,
-        settings["negatives"],
-        counting="published",
-        batches=settings["batches"],
-        generator=stream(seed, "pairs"),
-    )
-    return {"C: optimal loss": best.value, "standard error": best.standard_error}
-
-
 def _draw_panel_a(figure: Figure, rows: Sequence[Row]) -> None:
     axes = figure.add_subplot()
     for loss, colour in (("AnInfoNCE", "C0"), ("InfoNCE", "C1")):
         for part, mark in (("content", "o"), ("style", "s")):
-            ours = [
-                (int(row["configuration"]["process"].split("/")[1]), row["metrics"][part])
-                for row in rows
-                if row["configuration"]["loss"] == loss
-            ]
             axes.plot(VALUES, PANEL_A[loss][part], ":", color=colour, linewidth=1)
-            axes.plot(*zip(*sorted(ours), strict=True) if ours else ((), ()), mark, color=colour)
-            axes.plot([], [], mark, color=colour, label=f"{loss}, {part}")
+            places = {f"{loss} Λ₂={value}": float(value) for value in VALUES}
+            marks(axes, rows, places, part, marker=mark, color=colour, label=f"{loss}, {part}")
     axes.plot([], [], ":", color="grey", label="published")
     axes.set(xlabel="Λ₂ (Λ₁ = 5)", ylabel="R²", ylim=(-0.05, 1.05))
     axes.legend(fontsize=8)
@@ -164,14 +177,11 @@ def _draw_panel_a(figure: Figure, rows: Sequence[Row]) -> None:
 
 def _draw_curves(figure: Figure, rows: Sequence[Row]) -> None:
     left, right = figure.subplots(1, 2)
-    for row in rows:
-        traced = row["metrics"]["curves"]
-        colour = "C0" if row["configuration"]["loss"] == "AnInfoNCE" else "C1"
+    for loss, colour in (("AnInfoNCE", "C0"), ("InfoNCE", "C1")):
         for part, line in (("content", "-"), ("style", "--")):
-            label = f"{row['configuration']['loss']}, {part}"
-            left.plot(traced["steps"], traced[f"r2_{part}"], line, color=colour, label=label)
-        if "concentration" in traced:
-            right.plot(traced["steps"], traced["concentration"], color="C0", linewidth=1)
+            style = {"linestyle": line, "color": colour, "label": f"{loss}, {part}"}
+            traces(left, rows, f"{loss} Λ₂=25", f"r2_{part}", **style)
+    traces(right, rows, "AnInfoNCE Λ₂=25", "concentration", color="C0")
     for truth in (5.0, 25.0):
         right.axhline(truth, color="black", linestyle="--", linewidth=0.8)
     left.set(xlabel="step", ylabel="R²", title="B", ylim=(-0.05, 1.05))
@@ -184,8 +194,7 @@ STUDY = Study(
     title="AnInfoNCE keeps style latents that InfoNCE loses",
     paper=ANINFONCE,
     source="Figure 2, read off the figure, and the authors' logs; R² on held-out pairs",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
     remarks=(
         "InfoNCE is meant to lose the style, as published. On the laptop preset, whose rates fall to zero, it"

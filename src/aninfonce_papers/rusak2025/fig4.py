@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
-from aninfonce_papers.engine.base import ANINFONCE, Cell, Preset, Study
-from aninfonce_papers.rusak2025 import batches
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-DIMENSIONS = (10, 20, 30, 40)
-PANEL_A = {
-    50: (0.89, 0.69, 0.61, 0.49),
-    250: (0.99, 0.92, 0.76, 0.72),
-    500: (1.0, 0.93, 0.86, 0.83),
-    1000: (1.0, 0.94, 0.92, 0.86),
-}
-CONCENTRATIONS = (25, 75, 150, 300)
-PANEL_B = {
-    50: (0.98, 0.69, 0.53, 0.43),
-    250: (0.99, 0.92, 0.72, 0.57),
-    500: (0.99, 0.93, 0.81, 0.62),
-    1000: (1.0, 0.94, 0.86, 0.68),
-}
+from aninfonce_papers.engine import Experiment, Preset, Row, Study
+from aninfonce_papers.engine.published import ANINFONCE
+from aninfonce_papers.rusak2025.batches import Panel, draw, panel_experiments
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# The number of latents at Λ = 75 (A), and Λ for 20 latents (B).
+PANELS = (
+    Panel(
+        "A: d",
+        "fig4a/d{}",
+        (10, 20, 30, 40),
+        {
+            50: (0.89, 0.69, 0.61, 0.49),
+            250: (0.99, 0.92, 0.76, 0.72),
+            500: (1.0, 0.93, 0.86, 0.83),
+            1000: (1.0, 0.94, 0.92, 0.86),
+        },
+    ),
+    Panel(
+        "B: Λ",
+        "fig4b/{}",
+        (25, 75, 150, 300),
+        {
+            50: (0.98, 0.69, 0.53, 0.43),
+            250: (0.99, 0.92, 0.72, 0.57),
+            500: (0.99, 0.93, 0.81, 0.62),
+            1000: (1.0, 0.94, 0.86, 0.68),
+        },
+    ),
+)
 # The paper does not say how long these ran; its Figure 8 follows the same settings this far.
 _PAPER_STEPS = 500_000
 
 
-def cells(preset: Preset) -> list[Cell]:
-    """Give both grids: the number of latents at Λ = 75 (A), and Λ for 20 latents (B)."""
-    return [
-        *batches.grid_cells(preset, "A: d", "fig4a/d{}", DIMENSIONS, PANEL_A, _PAPER_STEPS),
-        *batches.grid_cells(preset, "B: Λ", "fig4b/{}", CONCENTRATIONS, PANEL_B, _PAPER_STEPS),
-    ]
+def experiments(preset: Preset) -> list[Experiment]:
+    """Give both grids."""
+    return [found for panel in PANELS for found in panel_experiments(panel, preset, _PAPER_STEPS)]
+
+
+def plot(rows: Sequence[Row]) -> dict[str, Figure]:
+    """Draw both grids."""
+    return draw(PANELS, rows)
 
 
 STUDY = Study(
@@ -36,9 +56,8 @@ STUDY = Study(
     title="Batch size against the number of latents and their concentration",
     paper=ANINFONCE,
     source="Figure 4; ours on held-out pairs",
-    cells=cells,
-    run=batches.run,
-    plot=batches.plot,
+    experiments=experiments,
+    plot=plot,
     remarks=(
         "On the laptop preset a cell has 2000 steps, while the paper's Figure 8 follows the same settings"
         " over hundreds of thousands: small batches, which make up for their size by steps, end below the"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,15 +11,22 @@ from torch import Tensor
 
 from aninfonce.extending import Isotropic, derive_seed, stream
 from aninfonce.metrics import linear_r2
-from aninfonce.processes import process, process_settings
-from aninfonce.training import fit
-from aninfonce_papers.engine import trained
-from aninfonce_papers.engine.base import ANINFONCE, Cell, Metrics, Preset, Published, Study
+from aninfonce.processes import process_settings
+from aninfonce_papers.engine import Experiment, Metrics, Preset, Published, Row, Study
+from aninfonce_papers.engine.drawing import marks, new_figure
+from aninfonce_papers.engine.on_process import (
+    SIZES,
+    Outcome,
+    ProcessPairs,
+    ProcessScore,
+    curves,
+    on_process,
+    process_of,
+)
+from aninfonce_papers.engine.published import ANINFONCE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from aninfonce_papers.engine.store import Row
 
 R2 = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.98, 0.60, 0.21)
 ACCURACY = (0.50, 0.51, 0.51, 0.53, 0.57, 0.70, 0.93, 1.0, 1.0, 1.0)
@@ -26,46 +34,56 @@ _PRECISION = 0.005
 _STEPS = {"smoke": 30, "laptop": 1_500, "paper": 100_000}
 
 
-def cells(preset: Preset) -> list[Cell]:
+class OtherPole(ProcessScore):
+    """R² on anchors around another pole than that of training, and how well the two can be told apart.
+
+    Attributes:
+        process: of those anchors.
+
+    """
+
+    process: str
+
+    def run(self, experiment: Experiment, seed: int) -> Metrics:
+        """Train on northern anchors; score on southern ones."""
+        north = self.train(experiment, process_of(experiment, seed), seed)
+        assert isinstance(experiment.pairs, ProcessPairs)
+        south = experiment.pairs.model_copy(update={"process": self.process}).open(seed)
+        outcome = Outcome(south, north.fitted, self.fresh(south, seed), seed)
+        others = north.process.sample(len(outcome.test), stream(seed, "other pole"))
+        return {
+            "R²": linear_r2(outcome.z, outcome.embedding).mean,
+            "domain accuracy": domain_accuracy(others.x, outcome.test.x, seed),
+            "curves": curves(outcome.fitted, "r2"),
+        }
+
+
+def experiments(preset: Preset) -> list[Experiment]:
     """Give the ten concentrations of the anchors, from uniform to far apart."""
-    sizes = {**trained.SIZES[preset], "steps": _STEPS[preset]}
+    sizes = replace(SIZES[preset], steps=_STEPS[preset])
     return [
-        Cell(
-            f"κ={_kappa(number):.3g}",
-            {"train": f"fig6/north{number}", "test": f"fig6/south{number}"},
+        on_process(
+            _name(number),
+            f"fig6/north{number}",
             sizes,
+            OtherPole(test_pairs=sizes.test_pairs, process=f"fig6/south{number}"),
             {
                 "R²": Published(r2, precision=_PRECISION),
                 "domain accuracy": Published(accuracy, precision=_PRECISION, goal="equal"),
             },
-            trained.estimate(preset, sizes, 0.8),
+            # The recipe's steps onto the sphere take anchors for uniform, which these are not.
+            space="sphere" if preset == "paper" else "unbounded",
+            slower=0.8,
         )
         for number, (r2, accuracy) in enumerate(zip(R2, ACCURACY, strict=True), start=1)
     ]
 
 
-def run(cell: Cell, seed: int) -> Metrics:
-    """Train AnInfoNCE on northern anchors; R² on southern ones, and how well the two can be told apart."""
-    settings = cell.configuration
-    paper = settings["recipe"] == "paper"
-    north, south = (
-        process(settings[part], seed, candidates=settings["candidates"]) for part in ("train", "test")
-    )
-    loss = {"name": "aninfonce", "options": {"positive_map": "softplus"} if paper else {"normalize": False}}
-    # The recipe's steps onto the sphere take anchors for uniform, which these are not: it stays in Rᵈ.
-    config = trained.training_config(settings, seed, space="sphere" if paper else "unbounded", loss=loss)
-    fitted = fit(north, config)
-    test = trained.fresh_pairs(south, settings, seed)
-    assert test.z is not None
-    others = north.sample(len(test), stream(seed, "other pole"))
-    return {
-        "R²": linear_r2(test.z, fitted.embed(test.x)).mean,
-        "domain accuracy": _domain_accuracy(others.x, test.x, seed),
-        "curves": trained.curves(fitted, "r2"),
-    }
+def _name(number: int) -> str:
+    return f"κ={_kappa(number):.3g}"
 
 
-def _domain_accuracy(north: Tensor, south: Tensor, seed: int) -> float:
+def domain_accuracy(north: Tensor, south: Tensor, seed: int) -> float:
     """Train a small network on half of the observations; accuracy on the other half."""
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
@@ -89,15 +107,13 @@ def _kappa(number: int) -> float:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw both scores over κ, dotted where published."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.0, 3.6), layout="constrained")
+    figure = new_figure(5.0, 3.6)
     axes = figure.add_subplot()
     kappas = [_kappa(number) for number in range(1, len(R2) + 1)]
+    places = {_name(number): kappa for number, kappa in enumerate(kappas, start=1)}
     for metric, known, colour in (("R²", R2, "C0"), ("domain accuracy", ACCURACY, "C1")):
         axes.semilogx(kappas, known, ":", color=colour, linewidth=1)
-        places = [kappas[int(row["configuration"]["train"].removeprefix("fig6/north")) - 1] for row in rows]
-        axes.semilogx(places, [row["metrics"][metric] for row in rows], "o", color=colour, label=metric)
+        marks(axes, rows, places, metric, color=colour, label=metric)
     axes.plot([], [], ":", color="grey", label="published")
     axes.set(xlabel="κ of the anchors", ylim=(-0.05, 1.05))
     axes.legend()
@@ -109,8 +125,7 @@ STUDY = Study(
     title="Training and test anchors at opposite poles",
     paper=ANINFONCE,
     source="Figure 6 D, read off the figure; R² fitted and scored on different anchors of the test pole",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
     remarks=(
         "Around κ = 10 the embedding is worse than the figure's, beyond it better. Training has far fewer"

@@ -3,87 +3,184 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
+from pydantic import JsonValue
 
 from aninfonce.extending import stream
 from aninfonce.processes import process
-from aninfonce_papers.engine.base import ANINFONCE, Cell, Metrics, Preset, Study
-from aninfonce_papers.rusak2025 import dynamics
+from aninfonce_papers.engine import Experiment, Metrics, Preset, Published, Row, Score, Study
+from aninfonce_papers.engine.drawing import new_figure, traces
+from aninfonce_papers.engine.on_process import (
+    WIDE_SIZES,
+    Outcome,
+    ProcessPairs,
+    ProcessScore,
+    curves,
+    on_process,
+)
+from aninfonce_papers.engine.published import ANINFONCE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aninfonce_papers.engine.store import Row
-
+LEVELS = (0.6, 0.7, 0.8, 0.9, 0.95)
+# In thousands of steps, by Λ and batch size; levels that were not reached are left out.
+PUBLISHED: dict[int, dict[int, tuple[float, ...]]] = {
+    25: {
+        50: (61.5, 92.5, 171.5, 456.5, 1_226.0),
+        250: (16.0, 20.5, 35.5, 59.5, 134.5),
+        500: (9.5, 13.0, 20.0, 30.0, 83.5),
+        1000: (7.0, 9.0, 13.0, 21.0, 55.5),
+    },
+    75: {
+        50: (914.6,),
+        250: (35.5, 100.5, 399.0, 1_595.0),
+        500: (14.5, 22.0, 50.0, 395.0),
+        1000: (11.0, 14.0, 20.5, 81.0, 1_518.0),
+    },
+}
+_STEPS = {"smoke": 30, "laptop": 3_000, "paper": 1_600_000}
+# The authors looked every 500 steps.
+_PRECISION = 250.0
 _PAIRS = {"smoke": 2_000, "laptop": 100_000, "paper": 100_000}
 _BATCHES = (50, 250, 500, 1000)
 _BINS = 100
 
 
-def cells(preset: Preset) -> list[Cell]:
+class Overlap(Score):
+    """How far similarities of positives and of negatives overlap, and how often the positive is nearest."""
+
+    samples: int
+
+    def run(self, experiment: Experiment, seed: int) -> Metrics:
+        """Draw pairs, and count both similarities in bins."""
+        assert isinstance(experiment.pairs, ProcessPairs)
+        assert isinstance(experiment.pairs.process, str)
+        source = process(experiment.pairs.process, mixing="identity")
+        batch = source.sample(self.samples, stream(seed, "pairs"))
+        assert batch.z is not None
+        assert batch.z_pos is not None
+        positive = (batch.z * batch.z_pos).sum(dim=1)
+        negative = (batch.z * batch.z.roll(1, dims=0)).sum(dim=1)
+        counts = [torch.histc(part, _BINS, -1.0, 1.0) / len(part) for part in (positive, negative)]
+        metrics: dict[str, JsonValue] = {
+            "overlap": float(torch.minimum(*counts).sum()),
+            "positives": [round(value, 6) for value in counts[0].tolist()],
+            "negatives": [round(value, 6) for value in counts[1].tolist()],
+        }
+        for size in _BATCHES:
+            anchors = batch.z[: len(batch) // size * size].view(-1, size, source.dim)
+            similarity = torch.cat([part @ part.mT for part in torch.split(anchors, 10)])
+            similarity.diagonal(dim1=1, dim2=2).fill_(-torch.inf)
+            own = positive[: anchors.shape[0] * size].view(-1, size)
+            nearest = own > similarity.amax(dim=2)
+            metrics[f"positive nearest, batch {size}"] = float(nearest.double().mean())
+        return metrics
+
+
+class StepsToLevels(ProcessScore):
+    """When R² on held-out pairs is first at each level; nothing of a level that it never reaches."""
+
+    def measure(self, outcome: Outcome) -> Metrics:
+        """Score one training."""
+        seen = [
+            (int(row["step"]), round(float(row["r2"]), 5)) for row in outcome.fitted.history if "r2" in row
+        ]
+        traced = curves(outcome.fitted, "r2")
+        return {"end R²": seen[-1][1], **steps_to(*zip(*seen, strict=True)), "curves": traced}
+
+
+def steps_to(steps: Sequence[int], r2: Sequence[float]) -> dict[str, int]:
+    """Say at which step each level is first seen.
+
+    >>> steps_to([100, 200, 300], [0.5, 0.71, 0.69])
+    {'steps to R² 0.6': 200, 'steps to R² 0.7': 200}
+    """
+    seen = {
+        level: [step for step, value in zip(steps, r2, strict=True) if value >= level] for level in LEVELS
+    }
+    return {_metric(level): found[0] for level, found in seen.items() if found}
+
+
+def experiments(preset: Preset) -> list[Experiment]:
     """Give both concentrations of the figure, and the dynamics for each batch size."""
     n = _PAIRS[preset]
     overlaps = [
-        Cell(f"overlap Λ={value}", {"process": f"fig8/{value}"}, {"pairs": n}, estimate=n / 20_000)
-        for value in (25, 75)
+        Experiment(
+            name=f"overlap Λ={value}",
+            pairs=ProcessPairs(process=f"fig8/{value}"),
+            score=Overlap(samples=n),
+            seconds=n / 20_000,
+        )
+        for value in PUBLISHED
     ]
-    return [*overlaps, *dynamics.cells(preset)]
+    sizes = replace(WIDE_SIZES[preset], steps=_STEPS[preset])
+    if preset != "paper":
+        sizes = replace(sizes, rates=2.0, closing_pairs=0)
+    dynamics = [
+        on_process(
+            _name(value, batch_size),
+            f"fig8/{value}",
+            replace(sizes, batch_size=batch_size),
+            StepsToLevels(test_pairs=sizes.test_pairs),
+            {
+                _metric(level): Published(1_000.0 * steps, precision=_PRECISION, goal="lower")
+                for level, steps in zip(LEVELS, known, strict=False)
+            },
+            slower=0.3 + batch_size / 1_000,
+        )
+        for value, batches in PUBLISHED.items()
+        for batch_size, known in batches.items()
+    ]
+    return [*overlaps, *dynamics]
 
 
-def run(cell: Cell, seed: int) -> Metrics:
-    """Histograms of both similarities, their overlap, how often the positive is nearest; or the dynamics."""
-    settings = cell.configuration
-    if "pairs" not in settings:
-        return dynamics.run(cell, seed)
-    generator = stream(seed, "pairs")
-    source = process(settings["process"], mixing="identity")
-    batch = source.sample(settings["pairs"], generator)
-    assert batch.z is not None
-    assert batch.z_pos is not None
-    positive = (batch.z * batch.z_pos).sum(dim=1)
-    negative = (batch.z * batch.z.roll(1, dims=0)).sum(dim=1)
-    counts = [torch.histc(part, _BINS, -1.0, 1.0) / len(part) for part in (positive, negative)]
-    metrics: Metrics = {
-        "overlap": float(torch.minimum(*counts).sum()),
-        "positives": [round(value, 6) for value in counts[0].tolist()],
-        "negatives": [round(value, 6) for value in counts[1].tolist()],
-    }
-    for size in _BATCHES:
-        anchors = batch.z[: len(batch) // size * size].view(-1, size, source.dim)
-        similarity = torch.cat([part @ part.mT for part in torch.split(anchors, 10)])
-        similarity.diagonal(dim1=1, dim2=2).fill_(-torch.inf)
-        own = positive[: anchors.shape[0] * size].view(-1, size)
-        nearest = own > similarity.amax(dim=2)
-        metrics[f"positive nearest, batch {size}"] = float(nearest.double().mean())
-    return metrics
+def _name(value: int, batch_size: int) -> str:
+    return f"dynamics Λ={value}, batch {batch_size}"
+
+
+def _metric(level: float) -> str:
+    return f"steps to R² {level:g}"
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw both histograms for each concentration, and R² over the steps."""
     figures = {}
-    trained = [row for row in rows if "pairs" not in row["configuration"]]
+    trained = [row for row in rows if "curves" in row.metrics]
     if len(trained) < len(rows):
-        figures["overlap"] = _draw_overlap([row for row in rows if "pairs" in row["configuration"]])
+        figures["overlap"] = _draw_overlap([row for row in rows if "curves" not in row.metrics])
     if trained:
-        figures["dynamics"] = dynamics.draw(trained)
+        figures["dynamics"] = _draw_dynamics(trained)
     return figures
 
 
 def _draw_overlap(rows: Sequence[Row]) -> Figure:
-    from matplotlib.figure import Figure
-
-    shown = {row["cell"]: row["metrics"] for row in rows}
-    figure = Figure(figsize=(4.2 * len(shown), 3.2), layout="constrained")
+    shown = {row.cell: row for row in rows}
+    figure = new_figure(4.2 * len(shown), 3.2)
     width = 2.0 / _BINS
     middles = [-1.0 + width * (i + 0.5) for i in range(_BINS)]
-    for place, (name, metrics) in enumerate(shown.items(), start=1):
+    for place, (name, row) in enumerate(shown.items(), start=1):
         axes = figure.add_subplot(1, len(shown), place)
-        axes.bar(middles, metrics["negatives"], width, alpha=0.6, label="negatives")
-        axes.bar(middles, metrics["positives"], width, alpha=0.6, label="positives")
-        axes.set(title=f"{name}: {metrics['overlap']:.1e}", xlabel="cosine similarity", ylabel="share")
+        for part in ("negatives", "positives"):
+            axes.bar(middles, row.numbers(part), width, alpha=0.6, label=part)
+        axes.set(title=f"{name}: {row.number('overlap'):.2g}", xlabel="cosine similarity", ylabel="share")
         axes.legend()
+    return figure
+
+
+def _draw_dynamics(rows: Sequence[Row]) -> Figure:
+    """Draw R² over the steps, a panel for each Λ, and the published steps as crosses."""
+    figure = new_figure(8.0, 3.4)
+    for axes, (value, batches) in zip(figure.subplots(1, 2), PUBLISHED.items(), strict=True):
+        for number, (batch_size, known) in enumerate(batches.items()):
+            traces(axes, rows, _name(value, batch_size), color=f"C{number}")
+            steps = [1_000.0 * thousands for thousands in known]
+            axes.plot(steps, LEVELS[: len(steps)], "x", color=f"C{number}", label=f"batch {batch_size}")
+        axes.set(xscale="log", xlabel="step", ylabel="R²", title=f"Λ = {value} (crosses: published)")
+        axes.legend(fontsize=8)
     return figure
 
 
@@ -92,7 +189,6 @@ STUDY = Study(
     title="Learning dynamics, and the overlap of positives and negatives, at small and large concentration",
     paper=ANINFONCE,
     source="Figure 8; C and F are histograms without numbers",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
 )

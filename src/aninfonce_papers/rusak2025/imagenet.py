@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from aninfonce_papers.engine.base import ANINFONCE, Cell, Configuration, Preset, Study
-from aninfonce_papers.rusak2025.simclr.objectives import PUBLISHED_METHODS
-from aninfonce_papers.rusak2025.simclr.running import run
-from aninfonce_papers.rusak2025.simclr.table import plot, table_cells
+from dataclasses import replace
+
+from aninfonce_papers.engine import Experiment, Preset, Study
+from aninfonce_papers.engine.published import ANINFONCE
+from aninfonce_papers.rusak2025.simclr.experiment import PUBLISHED_METHODS
+from aninfonce_papers.rusak2025.simclr.grid import Sizes, table_experiments
+from aninfonce_papers.rusak2025.simclr.table import plot
 
 _PRINTED = {
     "InfoNCE": {
@@ -18,57 +21,51 @@ _PRINTED = {
     },
 }
 # The projector and τ are CIFAR-10's: the paper does not state others.
-_PAPER: Configuration = {
-    "data": "imagenet",
-    "size": 224,
-    "recipe": "paper",
-    "depth": 50,
-    "stem": "imagenet",
-    "temperature": 0.5,
-    "warmup_epochs": 10,
-    "width": 64,
-    "hidden": 512,
-    "dim": 256,
-    "images": 1_281_167,
-    "test_images": 50_000,
-    "epochs": 100,
-    "batch_size": 512,
-    "devices": 1,
-}
-SIZES: dict[Preset, Configuration] = {
-    "smoke": {
-        **_PAPER,
-        "size": 32,
-        "width": 8,
-        "hidden": 16,
-        "dim": 8,
-        "images": 64,
-        "test_images": 64,
-        "epochs": 2,
-        "batch_size": 16,
-    },
-    "laptop": {**_PAPER, "size": 64, "width": 16, "images": 10_000, "test_images": 5_000, "epochs": 10},
+_PAPER = Sizes(
+    "imagenet",
+    "paper",
+    "imagenet",
+    width=64,
+    hidden=512,
+    dim=256,
+    images=1_281_167,
+    test_images=50_000,
+    epochs=100,
+    batch_size=512,
+    seconds=(1_000.0, 1e6),
+    depth=50,
+    size=224,
+)
+SIZES: dict[Preset, Sizes] = {
+    "smoke": replace(
+        _PAPER,
+        size=32,
+        width=8,
+        hidden=16,
+        dim=8,
+        images=64,
+        test_images=64,
+        epochs=2,
+        batch_size=16,
+        seconds=(0.2, 1.0),
+    ),
+    "laptop": replace(
+        _PAPER, size=64, width=16, images=10_000, test_images=5_000, epochs=10, seconds=(10.0, 300.0)
+    ),
     "paper": _PAPER,
 }
-# Seconds of one step on one core, and of the probes.
-_SECONDS: dict[Preset, tuple[float, float]] = {
-    "smoke": (0.2, 1.0),
-    "laptop": (10.0, 300.0),
-    "paper": (1_000.0, 1e6),
-}
 
 
-def cells(preset: Preset) -> list[Cell]:
+def experiments(preset: Preset) -> list[Experiment]:
     """Give InfoNCE, AnInfoNCE, and AnInfoNCE without ℓ2, for which the paper prints no values."""
-    return table_cells(preset, PUBLISHED_METHODS, SIZES[preset], _PRINTED, _SECONDS[preset])
+    return table_experiments(PUBLISHED_METHODS, SIZES[preset], _PAPER, _PRINTED)
 
 
 STUDY = Study(
     name="imagenet",
     title="ImageNet, or a folder of pictures: classes and augmentations that are kept",
     paper=ANINFONCE,
-    source="Table 1; `--set data=FOLDER` says where the pictures are",
-    cells=cells,
-    run=run,
+    source="Table 1; `--set pairs.data=FOLDER` says where the pictures are",
+    experiments=experiments,
     plot=plot,
 )

@@ -10,15 +10,16 @@ import torch
 from aninfonce.distributions import Uniform, VonMisesFisher
 from aninfonce.extending import stream
 from aninfonce.metrics import linear_r2
+from aninfonce.processes import ProcessSettings
 from aninfonce.spaces import Sphere
-from aninfonce.training import fit
-from aninfonce_papers.engine import trained
-from aninfonce_papers.engine.base import CL_ICA, Cell, Metrics, Preset, Study
+from aninfonce_papers.engine import Experiment, Metrics, Preset, Row, Study
+from aninfonce_papers.engine.drawing import marks, new_figure
+from aninfonce_papers.engine.on_process import SIZES, Outcome, ProcessScore, curves, on_process
+from aninfonce_papers.engine.published import CL_ICA
+from aninfonce_papers.zimmermann2021.cl_ica import LOSSES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from aninfonce_papers.engine.store import Row
 
 # The conditional of row 2 of Table 1, and anchors from nearly uniform to ten times as concentrated.
 _CONDITIONAL = 10.0
@@ -27,48 +28,61 @@ _DIM = 10
 _DRAWS = {"smoke": 2_000, "laptop": 100_000, "paper": 100_000}
 
 
-def cells(preset: Preset) -> list[Cell]:
-    """Give the concentrations of the anchors."""
-    sizes = {**trained.SIZES[preset], "draws": _DRAWS[preset]}
+class DistanceFromUniform(ProcessScore):
+    """R² on the same anchors' law, and that law's total variation distance from the uniform one.
+
+    Attributes:
+        marginal: κ of the anchors.
+        draws: to estimate the distance.
+
+    """
+
+    marginal: float
+    draws: int
+
+    def measure(self, outcome: Outcome) -> Metrics:
+        """Score one training."""
+        distance = distance_from_uniform(outcome.process.dim, self.marginal, self.draws, outcome.seed)
+        return {
+            "R²": linear_r2(outcome.z, outcome.embedding).mean,
+            "mass to move": distance,
+            "curves": curves(outcome.fitted, "r2"),
+        }
+
+
+def experiments(preset: Preset) -> list[Experiment]:
+    """Give the concentrations of the anchors, trained on as in Table 1."""
+    sizes = SIZES[preset]
     return [
-        Cell(
-            f"κ={kappa:g}",
-            {
-                "process": {
+        on_process(
+            _name(kappa),
+            ProcessSettings.model_validate(
+                {
                     "space": "sphere",
                     "dim": _DIM,
                     "marginal": {"kind": "vmf", "concentration": kappa},
                     "conditional": {"kind": "vmf", "concentration": _CONDITIONAL},
-                },
-                "marginal": kappa,
-            },
+                }
+            ),
             sizes,
-            estimate=trained.estimate(preset, sizes),
+            DistanceFromUniform(test_pairs=sizes.test_pairs, marginal=kappa, draws=_DRAWS[preset]),
+            loss=LOSSES["vMF"],
+            space="learnable-sphere",
         )
         for kappa in _MARGINALS
     ]
 
 
-def run(cell: Cell, seed: int) -> Metrics:
-    """Train InfoNCE as in Table 1; R² on the same anchors' law, and that law's distance from uniform."""
-    settings = cell.configuration
-    source = trained.source(settings, seed)
-    loss = {"name": "infonce", "options": {"candidates": "anchors+self"}}
-    config = trained.training_config(settings, seed, space="learnable-sphere", loss=loss)
-    fitted = fit(source, config)
-    test = trained.fresh_pairs(source, settings, seed)
-    assert test.z is not None
-    return {
-        "R²": linear_r2(test.z, fitted.embed(test.x)).mean,
-        "mass to move": mass_to_move(source.dim, settings["marginal"], settings["draws"], seed),
-        "curves": trained.curves(fitted, "r2"),
-    }
+def _name(kappa: float) -> str:
+    return f"κ={kappa:g}"
 
 
-def mass_to_move(dim: int, kappa: float, draws: int, seed: int) -> float:
-    """Estimate the share of probability that has to be moved to make a von Mises–Fisher law uniform.
+def distance_from_uniform(dim: int, kappa: float, draws: int, seed: int) -> float:
+    """Estimate the total variation distance of a von Mises–Fisher law from the uniform one.
 
-    >>> mass_to_move(10, 1e-6, 1_000, seed=0) < 0.001 < 0.9 < mass_to_move(10, 100.0, 1_000, seed=0)
+    >>> distance_from_uniform(10, 1e-6, 1_000, seed=0) < 0.001
+    True
+    >>> distance_from_uniform(10, 100.0, 1_000, seed=0) > 0.9
     True
     """
     law = VonMisesFisher(torch.eye(dim, dtype=torch.float64)[:1].expand(draws, dim), kappa)
@@ -80,16 +94,13 @@ def mass_to_move(dim: int, kappa: float, draws: int, seed: int) -> float:
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw R² and the distance from uniform over the anchors' concentration."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.0, 3.6), layout="constrained")
+    figure = new_figure(5.0, 3.6)
     axes = figure.add_subplot()
-    places = [row["configuration"]["marginal"] for row in rows]
+    places = {_name(kappa): kappa for kappa in _MARGINALS}
     for metric, colour in (("R²", "black"), ("mass to move", "C0")):
-        values = [row["metrics"][metric] for row in rows]
-        axes.semilogx(places, values, "o", color=colour, alpha=0.7, label=metric)
+        marks(axes, rows, places, metric, color=colour, alpha=0.7, label=metric)
     axes.axvline(_CONDITIONAL, color="black", linestyle=":", linewidth=1, label="κ of the conditional")
-    axes.set(xlabel="κ of the anchors", ylim=(-0.05, 1.05))
+    axes.set(xscale="log", xlabel="κ of the anchors", ylim=(-0.05, 1.05))
     axes.legend()
     return {"marginals": figure}
 
@@ -99,7 +110,6 @@ STUDY = Study(
     title="Anchors that are not uniform",
     paper=CL_ICA,
     source="Figure 2, a curve without numbers at hand",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
 )

@@ -1,13 +1,14 @@
-"""What the studies of 3DIdent and Causal3DIdent share: pictures, networks, recipes and when values count."""
+"""What the studies of 3DIdent and Causal3DIdent share: pictures, networks, recipes and the run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
+from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from aninfonce.encoders import ProjectedEncoder, ResNet, build_encoder
@@ -15,7 +16,6 @@ from aninfonce.extending import (
     HELD_OUT_LOSS,
     SEEN_LOSS,
     ImageRows,
-    check_choice,
     coarse_pixels,
     derive_seed,
     pixel_tensor,
@@ -24,10 +24,11 @@ from aninfonce.extending import (
 )
 from aninfonce.processes import DataGeneratingProcess
 from aninfonce.sources import ArraySource, NeighbourOrder, PairSource
-from aninfonce.training import TrainingConfig
-from aninfonce_papers.engine.base import Cell, Configuration, Preset, Published
+from aninfonce.training import Fitted, Recipe, fit
+from aninfonce_papers.engine import Encoder, Experiment, Pairs, Preset, Watch
 from aninfonce_papers.worlds.scenes import (
     NORMALIZATION,
+    SHAPES,
     DrawnImages,
     MatchedSource,
     PicturePairs,
@@ -39,180 +40,187 @@ from aninfonce_papers.worlds.scenes import (
 )
 
 RENDERED = "rendered"
+# Published values count on the pictures that they were measured on.
+JUDGED_IF = {"pairs.released": True}
+WATCH = Watch(logs=20, evaluations=10, least=1, pairs=1_024)
 # Pictures are the same for every seed, as a data set would be; seeds draw weights, order and views.
 _DATA_SEED = 0
 _FOR_STATISTICS = 1_000
 
-# `data` is "rendered", or a folder in the released layout; `images` is how many training pictures (pairs) are
-# drawn, and `keep` whether they go to the cache or are drawn again each time. `batches` of drawn pairs may be
-# of "neighbours" instead of random pictures.
-SIZES: dict[Preset, Configuration] = {
-    "smoke": {
-        "data": RENDERED,
-        "images": 70,
-        "keep": True,
-        "test_images": 70,
-        "size": 24,
-        "encoder": "small-conv",
-        "width": 8,
-        "recipe": "fast",
-        "steps": 3,
-        "batch_size": 16,
-        "temperature": 0.02,
-    },
-    "laptop": {
-        "data": RENDERED,
-        "images": 20_000,
-        "keep": True,
-        "test_images": 4_096,
-        "size": 48,
-        "encoder": "small-conv",
-        "width": 16,
-        "recipe": "fast",
-        "steps": 1_200,
-        "batch_size": 256,
-        "temperature": 0.02,
-    },
-    "paper": {
-        "data": RENDERED,
-        "images": 250_000,
-        "keep": False,
-        "test_images": 4_096,
-        "size": 224,
-        "encoder": "resnet18",
-        "width": 64,
-        "recipe": "paper",
-        "steps": 30_000,
-        "batch_size": 512,
-        "temperature": 1.0,
-    },
-}
-# Seconds of one step on one core, for estimates before there are rows to go by.
-_STEP_SECONDS: dict[Preset, float] = {"smoke": 0.3, "laptop": 0.2, "paper": 300.0}
-
 
 @dataclass(frozen=True)
-class SceneCell(Cell):
-    """A cell whose published values count only on the pictures that they were measured on.
+class Sizes:
+    """How large an experiment on scenes is.
 
     Attributes:
-        printed: the published values, with the verdict that they allow on the released files.
+        images: training pictures (pairs) that are drawn.
+        keep: whether they go to the cache, or are drawn again each time.
+        size: side of the pictures in pixels.
+        encoder: by name.
+        width: of the encoder.
+        recipe: "fast" or "paper".
+        steps: of training.
+        batch_size: pairs of a step.
+        temperature: of the loss.
+        step_seconds: of one step on one core, for estimates before there are rows to go by.
+        test_images: to score on.
 
     """
 
-    printed: Mapping[str, Published] = field(default_factory=dict)
+    images: int
+    keep: bool
+    size: int
+    encoder: str
+    width: int
+    recipe: Literal["fast", "paper"]
+    steps: int
+    batch_size: int
+    temperature: float
+    step_seconds: float
+    test_images: int = 4_096
 
-    def __post_init__(self) -> None:
-        values = self.printed
-        if not _as_released(self.settings):
-            values = {name: replace(value, goal="shown", target=None) for name, value in values.items()}
-        object.__setattr__(self, "published", values)
+    def build(self) -> Recipe:
+        """Give the recipe; nothing is fitted to a sphere afterwards."""
+        fast = {"muon_lr": 0.05, "warmup": min(50, self.steps // 4)} if self.recipe == "fast" else {}
+        return Recipe.model_validate(
+            {
+                "name": self.recipe,
+                "steps": self.steps,
+                "batch_size": self.batch_size,
+                "growth": (),
+                "unfold": None,
+                "close": None,
+                **fast,
+            }
+        )
 
-
-def scene_cell(
-    preset: Preset,
-    name: str,
-    parameters: Configuration,
-    settings: Configuration,
-    printed: Mapping[str, Published],
-    factor: float = 1.0,
-) -> SceneCell:
-    """Give a cell with an estimate of its time; `factor` compares its steps with others."""
-    seconds = 5.0 + settings.get("steps", 0) * _STEP_SECONDS[preset] * factor
-    return SceneCell(name, parameters, settings, estimate=seconds, printed=printed)
-
-
-def label(settings: Configuration) -> str:
-    """Say which pictures a result was measured on."""
-    if settings["data"] == RENDERED:
-        return "rendered on demand"
-    return "released files" if _as_released(settings) else "a rendered folder"
-
-
-def _as_released(settings: Configuration) -> bool:
-    """Tell whether pictures are the authors': never those drawn on demand, whatever folders are about."""
-    return settings["data"] != RENDERED and is_released(settings["data"])
+    def seconds(self, factor: float = 1.0) -> float:
+        """Give rough seconds of one training."""
+        return 5.0 + self.steps * self.step_seconds * factor
 
 
-def pictures(latents: Tensor, settings: Configuration, shapes: Sequence[str] = ("teapot",)) -> ImageRows:
-    """Draw latents (n, 10) with the objects in turn: once into the cache, or each time anew."""
-    z, classes = latents.double().numpy(), np.arange(len(latents)) % len(shapes)
-    if settings["keep"]:
-        return drawn(z, settings["size"], classes=classes, shapes=shapes)
-    return DrawnImages(z, settings["size"], classes=classes, shapes=shapes)
+SIZES: dict[Preset, Sizes] = {
+    "smoke": Sizes(70, True, 24, "small-conv", 8, "fast", 3, 16, 0.02, 0.3, test_images=70),
+    "laptop": Sizes(20_000, True, 48, "small-conv", 16, "fast", 1_200, 256, 0.02, 0.2),
+    "paper": Sizes(250_000, False, 224, "resnet18", 64, "paper", 30_000, 512, 1.0, 300.0),
+}
 
 
-def stored(settings: Configuration, split: str, kind: str) -> SceneImages:
-    """Open the folder of a cell, and require that it holds this data set."""
-    scenes = read_scenes(settings["data"], split, size=settings["size"])
-    if scenes.kind != kind:
-        raise ValueError(f"`data` must be a folder of {kind}, got one of {scenes.kind}")
-    return scenes
+class ScenePairs(Pairs):
+    """Pictures of scenes, in pairs.
 
-
-def pairs(
-    law: DataGeneratingProcess,
-    settings: Configuration,
-    seed: int,
-    kind: str,
-    shapes: Sequence[str] = ("teapot",),
-    views: Callable[[ImageRows], PairSource] | None = None,
-) -> tuple[PairSource, ImageRows]:
-    """Give the training pairs of a cell, and pictures whose colours they have.
-
-    Args:
-        law: of the latents.
-        settings: of the cell.
-        seed: of the order, and of matched pairs.
+    Attributes:
         kind: of the data set.
-        shapes: the objects, as many of each.
-        views: makes pairs of pictures; without it, positives have latents drawn by the law.
+        data: "rendered", or a folder in the released layout.
+        images: how many training pictures are drawn.
+        keep: whether they go to the cache, or are drawn again each time.
+        test_images: to score on.
+        size: side of the pictures in pixels.
+        batches: of random pictures, or of "neighbours" that look alike.
 
     """
-    if settings["data"] != RENDERED:
-        given = stored(settings, "train", kind)
-        source = MatchedSource(given, law, seed) if views is None else views(given.images)
-        return source, given.images
-    # Anchors come first from the generator: they are the same, and drawn once, for all laws.
-    drawn_pairs = law.sample(settings["images"], stream(_DATA_SEED, "scenes", "train"))
-    assert drawn_pairs.z is not None
-    assert drawn_pairs.z_pos is not None
-    anchors = pictures(drawn_pairs.z, settings, shapes)
-    if views is not None:
-        return views(anchors), anchors
-    positives = pictures(drawn_pairs.z_pos, settings, shapes)
-    rows = PicturePairs(anchors, positives, drawn_pairs.z)
-    batches = settings.get("batches", "random")
-    check_choice(batches, "batches", ("random", "neighbours"))
-    if batches == "neighbours":
-        order = NeighbourOrder(coarse_pixels(anchors), seed, what="pairs")
-        return ArraySource(rows, seed, order=order), anchors
-    return ArraySource(rows, seed), anchors
 
+    kind: Literal["threedident", "causal3dident"]
+    data: str = RENDERED
+    images: PositiveInt
+    keep: bool
+    test_images: PositiveInt
+    size: PositiveInt
+    batches: Literal["random", "neighbours"] = "random"
 
-def training_pictures(settings: Configuration, kind: str) -> tuple[ImageRows, Tensor]:
-    """Give the anchors' pictures and latents (N, 10) of a cell without classes."""
-    if settings["data"] != RENDERED:
-        given = stored(settings, "train", kind)
-        return given.images, torch.from_numpy(np.array(given.latents)).float()
-    latents = _uniform(settings["images"], "train")
-    return pictures(latents, settings), latents
+    @property
+    def shapes(self) -> Sequence[str]:
+        """The objects, as many of each."""
+        return SHAPES if self.kind == "causal3dident" else ("teapot",)
 
+    @property
+    def held_out(self) -> float:
+        """None of a data set that has test pictures, as published; of a few, enough to be evaluated on."""
+        return max(0.1, 16 / self.images) if self.data == RENDERED else 0.0
 
-def held_out_pictures(
-    settings: Configuration, kind: str, shapes: Sequence[str] = ("teapot",)
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Give test pictures (n, 3, size, size), their latents (n, 10) and classes (n,)."""
-    n = settings["test_images"]
-    if settings["data"] != RENDERED:
-        # In random order, not by classes: scores are fitted on every other row.
-        given = stored(settings, "test", kind)
-        rows = np.random.default_rng(derive_seed(_DATA_SEED, "scenes", "test")).permutation(len(given))[:n]
-        latents, classes = (torch.from_numpy(np.array(a[rows])) for a in (given.latents, given.classes))
-        return pixel_tensor(given.images[rows]), latents.float(), classes
-    z = _uniform(n, "test")
-    images = pictures(z, settings, shapes)
-    return pixel_tensor(images[np.arange(n)]), z, torch.arange(n) % len(shapes)
+    @property
+    def released(self) -> bool:
+        """Whether pictures are the authors': never those drawn on demand, whatever folders are about."""
+        return self.data != RENDERED and is_released(self.data)
+
+    @property
+    def label(self) -> str:
+        """Say which pictures a result was measured on."""
+        if self.data == RENDERED:
+            return "rendered on demand"
+        return "released files" if self.released else "a rendered folder"
+
+    def pictures(self, latents: Tensor) -> ImageRows:
+        """Draw latents (n, 10) with the objects in turn: once into the cache, or each time anew."""
+        z, classes = latents.double().numpy(), np.arange(len(latents)) % len(self.shapes)
+        draw = drawn if self.keep else DrawnImages
+        return draw(z, self.size, classes=classes, shapes=self.shapes)
+
+    def stored(self, split: str) -> SceneImages:
+        """Open the folder, and require that it holds this data set."""
+        scenes = read_scenes(self.data, split, size=self.size)
+        if scenes.kind != self.kind:
+            raise ValueError(f"`data` must be a folder of {self.kind}, got one of {scenes.kind}")
+        return scenes
+
+    def open(
+        self,
+        law: DataGeneratingProcess,
+        seed: int,
+        views: Callable[[ImageRows], PairSource] | None = None,
+    ) -> tuple[PairSource, ImageRows]:
+        """Give the training pairs, and pictures whose colours they have.
+
+        Args:
+            law: of the latents.
+            seed: of the order, and of matched pairs.
+            views: makes pairs of pictures; without it, positives have latents drawn by the law.
+
+        """
+        if self.data != RENDERED:
+            given = self.stored("train")
+            source = MatchedSource(given, law, seed) if views is None else views(given.images)
+            return source, given.images
+        # Anchors come first from the generator: they are the same, and drawn once, for all laws.
+        pairs = law.sample(self.images, stream(_DATA_SEED, "scenes", "train"))
+        assert pairs.z is not None
+        assert pairs.z_pos is not None
+        anchors = self.pictures(pairs.z)
+        if views is not None:
+            return views(anchors), anchors
+        rows = PicturePairs(anchors, self.pictures(pairs.z_pos), pairs.z)
+        if self.batches == "neighbours":
+            order = NeighbourOrder(coarse_pixels(anchors), seed, what="pairs")
+            return ArraySource(rows, seed, order=order), anchors
+        return ArraySource(rows, seed), anchors
+
+    def training_pictures(self) -> tuple[ImageRows, Tensor]:
+        """Give the anchors' pictures and latents (N, 10) of a data set without classes."""
+        if self.data != RENDERED:
+            given = self.stored("train")
+            return given.images, torch.from_numpy(np.array(given.latents)).float()
+        latents = _uniform(self.images, "train")
+        return self.pictures(latents), latents
+
+    def held_out_pictures(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Give test pictures (n, 3, size, size), their latents (n, 10) and classes (n,)."""
+        n = self.test_images
+        if self.data != RENDERED:
+            # In random order, not by classes: scores are fitted on every other row.
+            given = self.stored("test")
+            order = np.random.default_rng(derive_seed(_DATA_SEED, "scenes", "test"))
+            rows = order.permutation(len(given))[:n]
+            latents, classes = (torch.from_numpy(np.array(a[rows])) for a in (given.latents, given.classes))
+            return pixel_tensor(given.images[rows]), latents.float(), classes
+        z = _uniform(n, "test")
+        return pixel_tensor(self.pictures(z)[np.arange(n)]), z, torch.arange(n) % len(self.shapes)
+
+    def standardize(self, images: ImageRows) -> Standardize:
+        """Scale by the published statistics on the released files, by those of some pictures elsewhere."""
+        if self.released:
+            return Standardize(*NORMALIZATION[self.kind])
+        some = pixel_tensor(images[np.arange(min(_FOR_STATISTICS, len(images)))])
+        return Standardize(some.mean(dim=(0, 2, 3)).tolist(), some.std(dim=(0, 2, 3)).tolist())
 
 
 def _uniform(n: int, split: str) -> Tensor:
@@ -235,63 +243,55 @@ class Standardize(nn.Module):
         return (x - self.mean) / self.scale
 
 
-def standardize(settings: Configuration, images: ImageRows, kind: str) -> Standardize:
-    """Scale by the published statistics on the released files, by those of some pictures elsewhere."""
-    if _as_released(settings):
-        return Standardize(*NORMALIZATION[kind])
-    some = pixel_tensor(images[np.arange(min(_FOR_STATISTICS, len(images)))])
-    return Standardize(some.mean(dim=(0, 2, 3)).tolist(), some.std(dim=(0, 2, 3)).tolist())
+class SceneEncoder(Encoder):
+    """A network of pictures.
+
+    Attributes:
+        name: "resnet18", or one of the library's by name.
+        dim: columns of the embedding.
+        width: of the network.
+
+    """
+
+    name: str
+    dim: int
+    width: PositiveInt
+
+    def network(self, inputs: Standardize, seed: int) -> nn.Sequential:
+        """Build it, to (N, dim), before its head."""
+        generator = stream(seed, "network")
+        if self.name != "resnet18":
+            network = build_encoder(self.name, out_features=self.dim, width=self.width, generator=generator)
+            return nn.Sequential(inputs, network)
+        backbone = ResNet(18, width=self.width, generator=generator)
+        with weights_from(generator):
+            last = nn.Sequential(
+                nn.Linear(backbone.out_features, 100), nn.LeakyReLU(), nn.Linear(100, self.dim)
+            )
+        return nn.Sequential(inputs, ProjectedEncoder(backbone, last))
 
 
-def network(settings: Configuration, inputs: Standardize, dim: int, seed: int) -> nn.Sequential:
-    """Build the network of a cell, to (N, dim), before its head."""
-    generator = stream(seed, "network")
-    if settings["encoder"] != "resnet18":
-        options = {"out_features": dim, "width": settings["width"], "generator": generator}
-        return nn.Sequential(inputs, build_encoder(settings["encoder"], **options))
-    backbone = ResNet(18, width=settings["width"], generator=generator)
-    with weights_from(generator):
-        last = nn.Sequential(nn.Linear(backbone.out_features, 100), nn.LeakyReLU(), nn.Linear(100, dim))
-    return nn.Sequential(inputs, ProjectedEncoder(backbone, last))
-
-
-def loss_curve(settings: Configuration) -> str:
-    """Name the column of the history that holds the loss of the evaluations."""
-    return HELD_OUT_LOSS if _held_out(settings) else SEEN_LOSS
-
-
-def _held_out(settings: Configuration) -> float:
-    """Give the share of pictures to evaluate on: none of a data set that has test pictures, as published."""
-    # Of a few pictures, enough to be evaluated on at all.
-    return max(0.1, 16 / settings["images"]) if settings["data"] == RENDERED else 0.0
-
-
-def training_config(
-    settings: Configuration, seed: int, *, dim: int, space: str, loss: Mapping[str, Any]
-) -> TrainingConfig:
-    """Translate a cell's sizes to the settings of a training; nothing is fitted to a sphere afterwards."""
-    steps = settings["steps"]
-    recipe: dict[str, Any] = {
-        "name": settings["recipe"],
-        "steps": steps,
-        "batch_size": settings["batch_size"],
-        "growth": (),
-        "unfold": None,
-        "close": None,
-    }
-    if settings["recipe"] == "fast":
-        recipe |= {"muon_lr": 0.05, "warmup": min(50, steps // 4)}
-    return TrainingConfig.model_validate(
-        {
-            "dim": dim,
-            "recipe": recipe,
-            "space": space,
-            "loss": dict(loss),
-            "seed": seed,
-            "log_every": max(1, steps // 20),
-            "evaluate_every": max(1, steps // 10),
-            "evaluation_pairs": 1_024,
-            "held_out": _held_out(settings),
-            "checkpoint_every": 0,
-        }
+def scene_pairs(kind: Literal["threedident", "causal3dident"], sizes: Sizes) -> ScenePairs:
+    """Give the pictures of a size."""
+    return ScenePairs(
+        kind=kind, images=sizes.images, keep=sizes.keep, test_images=sizes.test_images, size=sizes.size
     )
+
+
+def parts_of(experiment: Experiment) -> tuple[ScenePairs, SceneEncoder]:
+    """Give the two parts of an experiment that scenes have in their own form."""
+    assert isinstance(experiment.pairs, ScenePairs)
+    assert isinstance(experiment.encoder, SceneEncoder)
+    return experiment.pairs, experiment.encoder
+
+
+def train(experiment: Experiment, source: PairSource, images: ImageRows, seed: int) -> Fitted:
+    """Train the encoder of an experiment on pairs of pictures."""
+    pairs, encoder = parts_of(experiment)
+    network = encoder.network(pairs.standardize(images), seed)
+    return fit(source, experiment.training_config(seed), encoder=network)
+
+
+def loss_curve(pairs: ScenePairs) -> str:
+    """Name the column of the history that holds the loss of the evaluations."""
+    return HELD_OUT_LOSS if pairs.held_out else SEEN_LOSS

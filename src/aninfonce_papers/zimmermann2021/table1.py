@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from aninfonce_papers.engine.base import CL_ICA, Cell, Preset, Study
-from aninfonce_papers.zimmermann2021 import cl_ica
-from aninfonce_papers.zimmermann2021.cl_ica import Baseline, TableRow
+from aninfonce_papers.engine import Experiment, Preset, Row, Study
+from aninfonce_papers.engine.published import CL_ICA
+from aninfonce_papers.zimmermann2021.cl_ica import Baseline, TableRow, table_experiments, table_plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aninfonce_papers.engine.store import Row
-
 METRIC = "R² [%]"
 # Pairs with κ = 1 share so little that noise decides: many more of them, at a third of the rates.
-_FAINT = {"steps": 18_000, "batch_size": 2_048, "grows": False, "rates": 0.3, "whiten": True}
-_PLAIN = {"adam_lr": 0.008}
+_FAINT = partial(replace, steps=18_000, batch_size=2_048, grows=False, rates=0.3, whiten=True)
+_PLAIN = partial(replace, adam_lr=0.008)
 ROWS = (
     TableRow("sphere, uniform, vMF κ=1", "sphere", "vMF", 99.42, 0.05, laptop=_FAINT, slower=2.4),
     TableRow("sphere, uniform, vMF κ=10", "sphere", "vMF", 99.86, 0.01),
@@ -51,15 +51,15 @@ BASELINES = (
 )
 
 
-def cells(preset: Preset) -> list[Cell]:
+def experiments(preset: Preset) -> list[Experiment]:
     """Give the twelve rows and their baselines."""
     rows = {number: [row, *BEYOND.get(number, ())] for number, row in enumerate(ROWS, start=1)}
-    return cl_ica.table_cells("table1", METRIC, rows, BASELINES, preset)
+    return table_experiments("table1", METRIC, rows, BASELINES, preset)
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw ours beside the published values."""
-    return cl_ica.table_plot(rows, METRIC)
+    return table_plot(rows, METRIC)
 
 
 STUDY = Study(
@@ -67,8 +67,7 @@ STUDY = Study(
     title="Linear identifiability under matching and mismatching assumptions",
     paper=CL_ICA,
     source="Table 1, five seeds; ours on held-out pairs",
-    cells=cells,
-    run=cl_ica.run,
+    experiments=experiments,
     plot=plot,
     remarks=(
         "Rows 11 and 12: the optimum of this loss is not the latents. Its negatives are anchors, which are"

@@ -4,26 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import torch
+from pydantic import JsonValue, PositiveInt
 from torch import Tensor
 
 from aninfonce.extending import embed_in_chunks, stream
 from aninfonce.metrics import MeanCorrelation, mean_correlation_coefficient
 from aninfonce.sources import SequenceSource
-from aninfonce.training import Recipe, TrainingConfig, fit
-from aninfonce_papers.engine import trained
-from aninfonce_papers.engine.base import CL_ICA, Cell, Configuration, Metrics, Preset, Published, Study
+from aninfonce.training import Recipe, fit
+from aninfonce_papers.engine import (
+    Encoder,
+    Experiment,
+    Loss,
+    Metrics,
+    Pairs,
+    Preset,
+    Published,
+    Row,
+    Score,
+    Study,
+    Watch,
+)
+from aninfonce_papers.engine.on_process import curves
+from aninfonce_papers.engine.published import CL_ICA
 from aninfonce_papers.worlds.vae import SlowVAESettings, train_slow_vae
 from aninfonce_papers.worlds.videos import MaskVideos, generate_videos, load_videos
 from aninfonce_papers.worlds.videos.masks import GENERATED, KITTI
-from aninfonce_papers.zimmermann2021.cl_ica import MODELS, table_plot
+from aninfonce_papers.zimmermann2021.cl_ica import LOSSES, table_plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from aninfonce_papers.engine.store import Row
 
 # From images to their embedding.
 Embed = Callable[[Tensor], Tensor]
@@ -37,7 +49,7 @@ class TableRow(NamedTuple):
     """A column of the table: a model and where its embedding lives, with both published values."""
 
     model: str
-    space: str
+    space: Literal["unbounded", "box"]
     published: Mapping[str, tuple[float, float]]
     fails: bool = False
     """Whether it is there to be compared with, rather than to be surpassed."""
@@ -52,78 +64,42 @@ ROWS = (
     TableRow("Normal", "unbounded", {".05 s": (58.3, 5.4), ".15 s": (60.2, 8.7)}, fails=True),
     TableRow("Normal", "box", {".05 s": (59.9, 5.5), ".15 s": (68.4, 6.7)}),
 )
-_SIZES: dict[Preset, Configuration] = {
-    "smoke": {"recipe": "fast", "steps": 3, "batch_size": 8, "videos": 8, "test_frames": 200},
-    "laptop": {"recipe": "fast", "steps": 700, "batch_size": 64, "videos": 500, "test_frames": 10_000},
-    "paper": {"recipe": "paper", "steps": 300_000, "batch_size": 32, "videos": 2_000, "test_frames": 10_000},
-}
-# On a laptop Muon moves the kernels. SlowVAE, whose decoder has transposed convolutions, keeps Adam and the
-# authors' batches, and takes as long with its more steps.
-_OWN: dict[str, Configuration] = {
-    "contrastive": {"muon_lr": 0.02, "adam_lr": 2e-3},
-    "SlowVAE": {"adam_lr": 1e-3},
-    "paper": {"adam_lr": 1e-4},
-}
-_SLOW_LAPTOP = {"steps": 900, "batch_size": 32}
-# A trained box makes up for a temperature, but starts too small for frames this close, and in short trainings
-# it stays so; without bounds the scale is free from the start.
-_BOX_LAPTOP = {"temperature": 0.1}
-# Of videos and score, and of one step, on one core.
-_SECONDS: dict[Preset, tuple[float, float]] = {
-    "smoke": (2.0, 0.05),
-    "laptop": (20.0, 0.2),
-    "paper": (60.0, 0.1),
+# Steps and batch size, videos that are generated, frames to score on, and seconds of all but the steps and
+# of one step, on one core.
+_SIZES: dict[Preset, tuple[int, int, int, int, float, float]] = {
+    "smoke": (3, 8, 8, 200, 2.0, 0.05),
+    "laptop": (700, 64, 500, 10_000, 20.0, 0.2),
+    "paper": (300_000, 32, 2_000, 10_000, 60.0, 0.1),
 }
 # Images whose activations are held at once.
 _CHUNK = 512
 
 
-def cells(preset: Preset) -> list[Cell]:
-    """Give five models at two distances in time."""
-    return [_cell(row, time, preset) for time in GAPS for row in ROWS]
+class FramePairs(Pairs):
+    """Frames of a video that are some time apart.
 
+    Attributes:
+        data: "generated", or a file of KITTI Masks.
+        videos: that are generated.
+        largest_gap: frames between anchor and positive, at most.
 
-def _cell(row: TableRow, time: str, preset: Preset) -> Cell:
-    slow = row.model == "SlowVAE"
-    rates = "paper" if preset == "paper" else "SlowVAE" if slow else "contrastive"
-    settings = {"data": MADE, **_SIZES[preset], **_OWN[rates]}
-    if slow and preset == "laptop":
-        settings |= _SLOW_LAPTOP
-    if row.space == "box" and preset != "paper":
-        settings |= _BOX_LAPTOP
-    value, spread = row.published[time]
-    known = Published(value, spread, precision=0.05, goal="equal" if row.fails else "higher")
-    # Which of the two a run has depends on its `data`. A value on other data is no verdict.
-    published = {metric(KITTI): known, metric(GENERATED): Published(value, spread, 0.05, "shown")}
-    parameters = {"model": row.model, "space": row.space, "largest_gap": GAPS[time]}
-    once, each = _SECONDS[preset]
-    name = f"Δt {time}: {row.model}, {row.space}"
-    return Cell(name, parameters, settings, published, once + each * settings["steps"])
+    """
 
+    data: str = MADE
+    videos: PositiveInt
+    largest_gap: PositiveInt
 
-def metric(source: str) -> str:
-    """Name the score with the data that it is of."""
-    return f"MCC [%], {source}"
+    @property
+    def held_out(self) -> float:
+        """None: the published protocol trains and scores on the same frames."""
+        return 0.0
 
-
-def run(cell: Cell, seed: int) -> Metrics:
-    """Train one model on pairs of frames, and score it as published."""
-    settings = cell.configuration
-    pairs, source = open_pairs(settings, seed)
-    train = _train_slow_vae if settings["model"] == "SlowVAE" else train_contrastive
-    embed, extra = train(pairs, settings, seed)
-    score = score_frames(pairs, embed, settings["test_frames"], seed)
-    correlations = [round(100.0 * value, 3) for value in score.per_dimension]
-    return {metric(source): 100.0 * score.mean, "each factor [%]": correlations, **extra}
-
-
-def open_pairs(settings: Configuration, seed: int) -> tuple[SequenceSource, str]:
-    """Read or make the videos; gives their pairs of frames, and what they are."""
-    made = settings["data"] == MADE
-    videos = _made(settings["videos"]) if made else load_videos(settings["data"])
-    frames = [masks[:, None] for masks in videos.masks]
-    gap = settings["largest_gap"]
-    return SequenceSource(frames, videos.latents, largest_gap=gap, seed=seed), videos.source
+    def open(self, seed: int) -> tuple[SequenceSource, str]:
+        """Read or make the videos; gives their pairs of frames, and what they are."""
+        videos = _made(self.videos) if self.data == MADE else load_videos(self.data)
+        frames = [masks[:, None] for masks in videos.masks]
+        source = SequenceSource(frames, videos.latents, largest_gap=self.largest_gap, seed=seed)
+        return source, videos.source
 
 
 @lru_cache(maxsize=1)
@@ -132,52 +108,99 @@ def _made(count: int) -> MaskVideos:
     return generate_videos(count)
 
 
-def train_contrastive(
-    pairs: SequenceSource, settings: Configuration, seed: int
-) -> tuple[Embed, dict[str, Any]]:
-    """Train an encoder of frames; gives it, and how it went."""
-    steps = settings["steps"]
-    loss = MODELS[settings["model"]]
-    options = {**loss["options"], "temperature": settings.get("temperature", 1.0)}
-    config = TrainingConfig.model_validate(
+class FrameScore(Score):
+    """The published protocol: rank correlations on frames that were trained on.
+
+    Attributes:
+        test_frames: to score on.
+
+    """
+
+    test_frames: PositiveInt
+
+    def run(self, experiment: Experiment, seed: int) -> Metrics:
+        """Train one model on pairs of frames, and score it."""
+        assert isinstance(experiment.pairs, FramePairs)
+        pairs, source = experiment.pairs.open(seed)
+        embed, more = self.train(experiment, pairs, seed)
+        score = score_frames(pairs, embed, self.test_frames, seed)
+        correlations: list[JsonValue] = [round(100.0 * value, 3) for value in score.per_dimension]
+        return {metric(source): 100.0 * score.mean, "each factor [%]": correlations, **more}
+
+    def train(self, experiment: Experiment, pairs: SequenceSource, seed: int) -> tuple[Embed, Metrics]:
+        """Train an encoder of frames; gives it, and how it went."""
+        fitted = fit(pairs, experiment.training_config(seed))
+        embed = partial(embed_in_chunks, fitted.encoder, chunk=_CHUNK)
+        return embed, {"curves": curves(fitted, "r2")}
+
+
+class SlowVAEScore(FrameScore):
+    """The same for SlowVAE."""
+
+    def train(self, experiment: Experiment, pairs: SequenceSource, seed: int) -> tuple[Embed, Metrics]:
+        """Train SlowVAE; gives its encoder."""
+        assert experiment.recipe is not None
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        settings = SlowVAESettings(dim=DIM, seed=seed)
+        return train_slow_vae(pairs, experiment.recipe, settings, device=device).embed, {}
+
+
+def experiments(preset: Preset) -> list[Experiment]:
+    """Give five models at two distances in time."""
+    return [_experiment(row, time, preset) for time in GAPS for row in ROWS]
+
+
+def _experiment(row: TableRow, time: str, preset: Preset) -> Experiment:
+    slow = row.model == "SlowVAE"
+    made, test_frames, once, each = _SIZES[preset][2:]
+    recipe = _recipe(preset, slow=slow)
+    value, spread = row.published[time]
+    known = Published(value, spread, precision=0.05, goal="equal" if row.fails else "higher")
+    common: dict[str, object] = {
+        "name": f"Δt {time}: {row.model}, {row.space}",
+        "pairs": FramePairs(videos=made, largest_gap=GAPS[time]),
+        "recipe": recipe,
+        # Which of the two a run has depends on its data. A value on other data is no verdict.
+        "published": {metric(KITTI): known, metric(GENERATED): Published(value, spread, 0.05, "shown")},
+        "seconds": once + each * recipe.steps,
+    }
+    if slow:
+        return Experiment.model_validate({**common, "score": SlowVAEScore(test_frames=test_frames)})
+    # A trained box makes up for a temperature, but starts too small for frames this close, and in short
+    # trainings it stays so; without bounds the scale is free from the start.
+    temperature = 0.1 if row.space == "box" and preset != "paper" else 1.0
+    loss = LOSSES[row.model]
+    return Experiment.model_validate(
         {
-            "recipe": recipe(settings),
-            "encoder": {"name": "kitti-conv"},
-            "space": settings["space"],
-            "loss": {**loss, "options": options},
-            "dim": DIM,
-            "seed": seed,
-            "log_every": max(10, steps // 40),
-            "evaluate_every": max(10, steps // 8),
-            # Each of them is two images to embed, at every evaluation.
-            "evaluation_pairs": 512,
-            # The published protocol trains and scores on the same frames.
-            "held_out": 0.0,
-            "checkpoint_every": 0,
+            **common,
+            "encoder": Encoder(name="kitti-conv", space=row.space, dim=DIM),
+            "loss": Loss(name=loss.name, options={**loss.options, "temperature": temperature}),
+            # Each pair of an evaluation is two images to embed.
+            "watch": Watch(evaluations=8, pairs=512),
+            "score": FrameScore(test_frames=test_frames),
         }
     )
-    fitted = fit(pairs, config)
-    embed = partial(embed_in_chunks, fitted.encoder, chunk=_CHUNK)
-    return embed, {"curves": trained.curves(fitted, "r2")}
 
 
-def _train_slow_vae(
-    pairs: SequenceSource, settings: Configuration, seed: int
-) -> tuple[Embed, dict[str, Any]]:
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    vae = train_slow_vae(pairs, recipe(settings), SlowVAESettings(dim=DIM, seed=seed), device=device)
-    return vae.embed, {}
+def _recipe(preset: Preset, *, slow: bool) -> Recipe:
+    """Give the recipe of a model; on a laptop Muon moves the kernels.
+
+    SlowVAE, whose decoder has transposed convolutions, keeps Adam and the authors' batches, and takes as long
+    with its more steps.
+    """
+    steps, batch_size = _SIZES[preset][:2]
+    if slow and preset == "laptop":
+        steps, batch_size = 900, 32
+    given = {"steps": steps, "batch_size": batch_size, "growth": (), "unfold": None, "close": None}
+    if preset == "paper":
+        return Recipe.model_validate({**given, "name": "paper", "adam_lr": 1e-4})
+    rates = {"adam_lr": 1e-3, "optimizer": "adam"} if slow else {"adam_lr": 2e-3, "muon_lr": 0.02}
+    return Recipe.model_validate({**given, **rates, "warmup": min(50, steps // 4)})
 
 
-def recipe(settings: Configuration) -> Recipe:
-    """Translate a cell's sizes; kernels are for Muon where it has a rate."""
-    names = ("steps", "batch_size", "adam_lr", "muon_lr")
-    given = {name: settings[name] for name in names if name in settings}
-    given |= {"name": settings["recipe"], "growth": (), "unfold": None, "close": None}
-    if settings["recipe"] == "fast":
-        given["optimizer"] = "muon" if "muon_lr" in settings else "adam"
-        given["warmup"] = min(50, settings["steps"] // 4)
-    return Recipe.model_validate(given)
+def metric(source: str) -> str:
+    """Name the score with the data that it is of."""
+    return f"MCC [%], {source}"
 
 
 def score_frames(pairs: SequenceSource, embed: Embed, n: int, seed: int) -> MeanCorrelation:
@@ -195,7 +218,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw ours beside the published values, one figure for each kind of data."""
     figures = {}
     for name, source, theirs_on in (("kitti", KITTI, ""), ("generated", GENERATED, f", {KITTI}")):
-        mine = [row for row in rows if metric(source) in row["metrics"]]
+        mine = [row for row in rows if metric(source) in row.metrics]
         if mine:
             figures[name] = table_plot(mine, metric(source), theirs_on)["table"]
     return figures
@@ -206,11 +229,10 @@ STUDY = Study(
     title="Position and size of pedestrians from pairs of frames",
     paper=CL_ICA,
     source="Table 3; ours on the data that the metric names, by the published protocol",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
     remarks=(
         "The published values are of KITTI Masks. Beside scores on generated videos they are only shown;"
-        " `--set data=kitti_peds_v2.pickle` runs on the real file, and compares.",
+        " `--set pairs.data=kitti_peds_v2.pickle` runs on the real file, and compares.",
     ),
 )

@@ -31,12 +31,9 @@ def test_second_order_sources_turn_as_asked_over_their_lag():
 
 def test_a_slow_source_seen_twice_becomes_two_decays_by_a_little_noise():
     """As the remark of the study has it."""
-    (cell,) = [
-        cell
-        for cell in find_study("oscillators").cells("laptop")
-        if cell.name.startswith("AR(2), hardly") and "steps" in cell.settings
-    ]
-    angles, sizes = cell.parameters["angles"], cell.parameters["sizes"]
+    experiments = find_study("oscillators").experiments("laptop")
+    pairs = next(found.pairs for found in experiments if found.name.startswith("AR(2), hardly"))
+    angles, sizes = pairs.angles, pairs.sizes
     world = make_turning("ar2", angles, sizes, [], 10_000, 0, candidates=10)
     noisy = world.z + 0.15 * np.random.default_rng(0).normal(size=world.z.shape)
     assert linear_r2(world.z, noisy).mean == pytest.approx(0.98, abs=0.005)

@@ -31,14 +31,14 @@ def test_run_then_dry_run(tmp_path):
     told = runner.invoke(app, [*arguments, "--only", "small*"])
     assert told.exit_code == 0, told.output
     assert "1 finished, 0 failed, 0 already there" in told.output
-    assert [row["cell"] for row in ResultStore(tmp_path).rows()] == ["small Λ"]
+    assert [row.cell for row in ResultStore(tmp_path).rows()] == ["small Λ"]
     assert "1 of 2 to run" in runner.invoke(app, [*arguments, "--dry-run"]).output
-    assert runner.invoke(app, [*arguments, "--set", "sample=3"]).exit_code == 2
+    assert runner.invoke(app, [*arguments, "--set", "score.sample=3"]).exit_code == 2
 
 
 def test_a_failed_cell_shows_in_the_exit_code(tmp_path):
     arguments = ["run", "fig5", "--preset", "smoke", "--jobs", "1", "--out", str(tmp_path)]
-    told = runner.invoke(app, [*arguments, "--set", "samples=0"])
+    told = runner.invoke(app, [*arguments, "--set", "score.samples=0"])
     assert told.exit_code == 1
     assert "0 finished, 2 failed" in told.output
-    assert all(row["error"] for row in ResultStore(tmp_path).rows())
+    assert all(row.error for row in ResultStore(tmp_path).rows())

@@ -1,4 +1,4 @@
-"""Small studies whose cells sleep, fail or leave a trace, for tests of the machinery."""
+"""Small studies whose experiments sleep, fail or leave a trace, for tests of the machinery."""
 
 import os
 import time
@@ -6,40 +6,59 @@ import warnings
 from pathlib import Path
 
 from aninfonce.training import TrainingInterrupted
-from aninfonce_papers.engine import Cell, Published, Study
+from aninfonce_papers.engine import Experiment, Pairs, Published, Row, Score, Study
 
 
-def cells(preset):
+class Toy(Score):
+    kind: str
+    seconds: float = 0.0
+    trace: str | None = None
+
+    def run(self, experiment, seed):
+        time.sleep(self.seconds)
+        if self.trace is not None:
+            with (Path(self.trace) / f"{experiment.name} {seed}").open("a") as file:
+                file.write("ran\n")
+        if self.kind == "dies":
+            os._exit(1)
+        if self.kind == "fails":
+            raise RuntimeError("this cell breaks")
+        if self.kind == "interrupted":
+            raise TrainingInterrupted(2, 7, None)
+        if self.kind == "warns":
+            warnings.warn("something is odd", stacklevel=1)
+        return {"r2": float("nan") if self.kind == "nan" else 0.5 + 0.1 * seed}
+
+
+def toy(kind, **more):
+    return Experiment(name=kind, pairs=Pairs(), score=Toy(kind=kind), **more)
+
+
+def experiments(preset):
     names = ("good", "fails", "nan", "warns", "also good")
-    return [
-        Cell(name, {"kind": name}, {"seconds": 0.0, "trace": None}, {"r2": Published(0.9)}, estimate=2.0)
-        for name in names
-    ]
-
-
-def run(cell, seed):
-    settings = cell.configuration
-    time.sleep(settings["seconds"])
-    if settings["trace"] is not None:
-        with (Path(settings["trace"]) / f"{cell.name} {seed}").open("a") as file:
-            file.write("ran\n")
-    if settings["kind"] == "dies":
-        os._exit(1)
-    if settings["kind"] == "fails":
-        raise RuntimeError("this cell breaks")
-    if settings["kind"] == "interrupted":
-        raise TrainingInterrupted(2, 7, None)
-    if settings["kind"] == "warns":
-        warnings.warn("something is odd", stacklevel=1)
-    return {"r2": float("nan") if settings["kind"] == "nan" else 0.5 + 0.1 * seed}
+    return [toy(name, published={"r2": Published(0.9)}, seconds=2.0) for name in names]
 
 
 def of_kinds(*kinds):
-    def some(preset):
-        return [Cell(kind, {"kind": kind}, {"seconds": 0.0, "trace": None}) for kind in kinds]
-
-    return study(some)
+    return study(lambda preset: [toy(kind) for kind in kinds])
 
 
-def study(cells=cells):
-    return Study("toy", "A toy", "no paper", "no table", cells, run, lambda rows: {})
+def study(experiments=experiments):
+    return Study("toy", "A toy", "no paper", "no table", experiments, lambda rows: {})
+
+
+def row(seed=0, error=None, **more):
+    """A row of no study."""
+    given = {
+        "study": "s",
+        "cell": "a",
+        "seed": seed,
+        "preset": "smoke",
+        "configuration": {"Λ": [5, 25]},
+        "metrics": {"r2": 0.5},
+        "published": {},
+        "seconds": 1.0,
+        "versions": {},
+        "error": error,
+    }
+    return Row(**{**given, **more})

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from aninfonce_papers.report.beyond import methods_table, violations_table, write_tables
+from tests.aninfonce_papers.engine import toys
 
 ROOT = Path(__file__).parents[3]
 
@@ -15,7 +16,7 @@ def test_the_page_is_up_to_date():
 
 
 def test_means_and_spread():
-    rows = [{"cell": "flat", "metrics": {"R²": value, "error of Λ̂": 0.5}} for value in (0.25, 0.75)]
+    rows = [toys.row(cell="flat", metrics={"R²": value, "error of Λ̂": 0.5}) for value in (0.25, 0.75)]
     line = methods_table(rows).splitlines()[-1]
     assert line == "| flat | 2 | 0.500 ± 0.354 | – | 0.500 ± 0.000 | – |"
 
@@ -23,7 +24,7 @@ def test_means_and_spread():
 def test_findings_are_counted():
     metrics = {"R²": 1.0, "mean correlation": 1.0, "rank correlation": 1.0, "columns by themselves": 4}
     rows = [
-        {"cell": "nothing broken", "metrics": {**metrics, "concerns of the audit": found}}
+        toys.row(cell="nothing broken", metrics={**metrics, "concerns of the audit": found})
         for found in ([], ["conditional", "uniformity"])
     ]
     assert violations_table(rows).splitlines()[-1].endswith("| 4.0 of 4 | 1 of 2 | 0 of 2 |")

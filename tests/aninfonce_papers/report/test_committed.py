@@ -9,5 +9,7 @@ ROOT = Path(__file__).parents[3]
 
 def test_generated_texts_are_up_to_date(monkeypatch):
     monkeypatch.chdir(ROOT)
-    stale = write_markdown("results", "docs/results.md", "README.md", check=True)
+    stale = write_markdown(
+        "results", "docs/results.md", "README.md", benchmarks="benchmarks/results", check=True
+    )
     assert stale == [], "run `aninfonce report results --markdown`"

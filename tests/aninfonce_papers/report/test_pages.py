@@ -6,10 +6,11 @@ import pytest
 from typer.testing import CliRunner
 
 from aninfonce.cli.app import app
+from aninfonce_papers.claims import LEGEND
 from aninfonce_papers.engine import find_study
 from aninfonce_papers.report import write_markdown, write_report
 from aninfonce_papers.report.markdown import END, START
-from tests.browser import open_page
+from tests.browser import check_layouts, open_page
 
 
 def test_the_page_holds_everything(results):
@@ -27,6 +28,12 @@ def test_the_page_holds_everything(results):
     assert 'href="../results.jsonl"' in text
     assert "aninfonce run table1 --preset laptop --seeds 3" in text
     assert not re.findall(r'(?:src|href)="https?:', text)
+    for verdict, meaning in LEGEND.items():
+        assert f"{verdict}</span> {meaning}" in text
+    claim = text[text.index("With Λ⁺ = 150 and hard negatives") :]
+    assert "1 seed, laptop" in claim[: claim.index("</summary>")]
+    assert claim.index('<svg class="spark"') < claim.index("</summary>")
+    assert text.index('id="claims"') < text.index("<figure>") < text.index("<table>")
     plots = sorted(p.name for p in (path.parent / "plots").iterdir())
     names = ("fig10-laptop-optimum", "fig5-laptop-conditionals", "table1-laptop-table")
     assert plots == [f"{name}.{kind}" for name in names for kind in ("png", "svg")]
@@ -35,12 +42,17 @@ def test_the_page_holds_everything(results):
 
 @pytest.mark.process
 def test_in_a_browser(results, tmp_path):
-    """From disk and offline: nothing in the console, all images drawn, nothing wider than a phone."""
+    """From disk and offline: nothing in the console, all plots drawn, three widths and both schemes."""
     path = write_report(results.directory)
     with open_page(path, tmp_path / "profile", width=390, height=800) as (page, problems):
+        # The ledger comes first, then plots; tables are folded away.
+        assert page.locator("#claims").is_visible()
+        assert page.locator("main > *").first.get_attribute("id") == "claims"
         assert page.locator("table").count() == 3
         assert page.locator("tbody tr").count() == 2 + 9 + 6
-        assert page.locator(".better").first.is_visible()
+        assert not page.locator("table").first.is_visible()
+        page.get_by_text("Table of 6 values").click()
+        assert page.locator("table .better").first.is_visible()
         drawn = page.eval_on_selector_all(
             "figure svg", "all => all.map(s => s.getBoundingClientRect().width > 100)"
         )
@@ -50,9 +62,16 @@ def test_in_a_browser(results, tmp_path):
         first = "row 1: sphere, uniform, vMF κ=1 → sphere, vMF"
         assert f"ours, each seed\nR² [%] 99.72\n{first}" in titles
         assert sum(first in title for title in titles) == 3 + 1
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        page.locator("summary").first.click()
-        assert page.locator("details p").first.is_visible()
+        check_layouts(page)
+        page.set_viewport_size({"width": 390, "height": 800})
+        # What is not reached is open: two overlaps that are equal, and row 3 of the table.
+        unreached = page.locator(".ledger details[open]")
+        assert unreached.count() == 2
+        assert "row 3" in unreached.last.inner_text()
+        assert unreached.last.get_by_text("Judged by").is_visible()
+        assert page.locator(".ledger .spark").first.bounding_box()["width"] > 100
+        page.locator(".claim", has_text="Figure 5").locator("a").click()
+        assert page.url.endswith("#fig5-laptop")
         with page.expect_navigation():
             page.locator("header a").first.click()
         assert page.url.endswith("results.jsonl")
@@ -75,8 +94,10 @@ def test_markdown_is_generated_and_checked(results, tmp_path):
     summary = readme.read_text()
     assert summary.startswith(f"before\n{START}\n")
     assert summary.endswith(f"{END}\nafter\n")
-    assert "1 better, 1 within noise, 1 worse, 1 failed" in summary
-    readme.write_text(summary.replace("1 better", "2 better"))
+    assert "| Figure 10 A | With Λ⁺ = 150" in summary
+    assert "| cl-ica, Table 1, rows 1–4 |" in summary
+    assert "- *exceeded*: " in summary
+    readme.write_text(summary.replace("not reached", "exceeded", 1))
     assert runner.invoke(app, [*arguments, "--check"]).exit_code == 1
 
 

@@ -11,7 +11,7 @@ from aninfonce.datasets import LabelledImages
 from aninfonce.diagnostics.conditional import step_form
 from aninfonce_papers.beyond.augmentation_strength import augmentation
 from aninfonce_papers.engine import find_study, plan
-from aninfonce_papers.rusak2025.images.domain import METRIC, domain_accuracy
+from aninfonce_papers.rusak2025.images.domain import METRIC, DomainAccuracy
 from aninfonce_papers.rusak2025.images.fig3 import SPREAD_CONCENTRATION
 from aninfonce_papers.rusak2025.images.fig6_images import versions
 from aninfonce_papers.rusak2025.images.pictures import packed, unpacked
@@ -19,7 +19,7 @@ from aninfonce_papers.rusak2025.images.views import readout_accuracy
 
 
 def printed(study, metric, start=""):
-    cells = [cell for cell in find_study(study).cells("laptop") if cell.name.startswith(start)]
+    cells = [cell for cell in find_study(study).experiments("laptop") if cell.name.startswith(start)]
     return [cell.published[metric].value for cell in cells if metric in cell.published]
 
 
@@ -36,11 +36,10 @@ def test_published_values_of_figure_3():
 
 
 def test_other_data_are_not_compared_with_the_published_values():
-    changes = {"dataset": "fashion-mnist"}
-    tasks = plan([find_study("fig3")], "laptop", changes=changes)
-    assert all(task.cell.configuration["dataset"] == "fashion-mnist" for task in tasks)
-    assert not any(task.cell.published for task in tasks)
-    assert all(task.cell.published for task in plan([find_study("fig3")], "laptop", changes={"steps": 7}))
+    for changes, judged in (({"pairs.dataset": "fashion-mnist"}, False), ({"recipe.steps": 7}, True)):
+        for task in plan([find_study("fig3")], "laptop", changes=changes):
+            known = task.experiment.known_values("laptop")
+            assert all((value.goal != "shown") == judged for value in known.values())
 
 
 def test_published_values_of_the_appendix():
@@ -52,18 +51,20 @@ def test_published_values_of_the_appendix():
     assert printed("fig6-images", "class accuracy") == [0.967]
 
 
-def test_a_change_of_the_data_leaves_colour_images_alone():
-    tasks = plan([find_study("domain")], "laptop", changes={"dataset": "fashion-mnist"})
-    assert [task.cell.configuration["dataset"] for task in tasks] == ["fashion-mnist", "cifar10"]
-    assert [bool(task.cell.published) for task in tasks] == [False, True]
+def test_domains_of_other_data_are_not_judged():
+    changes = {"pairs.dataset": "fashion-mnist"}
+    (task,) = plan([find_study("domain")], "laptop", only=["grey*"], changes=changes)
+    assert task.experiment.known_values("laptop")[METRIC].goal == "shown"
+    for found in find_study("domain").experiments("laptop"):
+        assert found.known_values("laptop")[METRIC].goal == "higher"
 
 
 @pytest.mark.parametrize(("p", "low", "high"), [(0.0, 0.4, 0.6), (1.0, 0.9, 1.0)])
 def test_a_classifier_sees_what_was_changed_and_nothing_else(digits, p, low, high):
     """Of 600 answers by chance, the share right scatters by .02."""
-    settings = {"steps": 60, "batch_size": 64, "encoder_width": 8}
+    score = DomainAccuracy(augmentations="mnist", steps=60, batch_size=64, width=8)
     images = digits.images
-    found = domain_accuracy(images[:1400], images[1400:], Brightness((0.5, 0.5), p=p), settings, seed=0)
+    found = score.accuracy(images[:1400], images[1400:], Brightness((0.5, 0.5), p=p), seed=0)
     assert low <= found <= high
 
 
@@ -106,9 +107,8 @@ def test_normal_steps_have_the_mean_and_spread_of_the_views(digits):
     """What the control of figure 6 changes is the form of the conditional alone."""
     image = torch.from_numpy(digits.images[0]).float() / 255
     model = FourPixels()
-    settings = {"draws": 4_000}
     views, normal = (
-        model.encode(versions(model, image, {**settings, "steps from": kind}, generator())).double()
+        model.encode(versions(model, image, kind, 4_000, generator())).double()
         for kind in ("views", "normal")
     )
     spread = views.std(dim=0)

@@ -1,6 +1,6 @@
 """Studies on scenes: published values as printed, compared on the released files only."""
 
-import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,11 +13,17 @@ from aninfonce_papers.rusak2025 import causal3dident
 from aninfonce_papers.worlds.scenes import can_render, scene_process, write_scenes
 from aninfonce_papers.zimmermann2021 import scenes
 
-TINY = {"size": 16, "test_images": 20, "steps": 2, "batch_size": 8}
+TINY = {
+    "pairs.size": 16,
+    "pairs.test_images": 20,
+    "recipe.steps": 2,
+    "recipe.warmup": 0,
+    "recipe.batch_size": 8,
+}
 
 
 def test_table4_as_printed():
-    cells = find_study("table4").cells("paper")
+    cells = find_study("table4").experiments("paper")
     r2 = "96.73 96.43 96.87 65.74 45.51 5.25 98.67"
     mcc = "98.31 54.94 98.38 42.44 46.34 99.33"
     spread = ".10 .03 .08 .01 1.43 1.20 .03"
@@ -25,17 +31,18 @@ def test_table4_as_printed():
     assert [cell.published["R² [%]"].spread for cell in cells] == [float(v) for v in spread.split()]
     found = [cell.published["MCC [%]"].value for cell in cells if "MCC [%]" in cell.published]
     assert found == [float(v) for v in mcc.split()]
-    assert all(cell.settings["size"] == 224 and cell.settings["test_images"] == 4096 for cell in cells)
-    trained = [cell.settings for cell in cells if "steps" in cell.settings]
-    assert all((s["steps"], s["batch_size"], s["encoder"]) == (30_000, 512, "resnet18") for s in trained)
+    assert all((cell.pairs.size, cell.pairs.test_images) == (224, 4096) for cell in cells)
+    for cell in cells:
+        if cell.recipe is not None:
+            assert (cell.recipe.steps, cell.recipe.batch_size, cell.encoder.name) == (30_000, 512, "resnet18")
 
 
 def test_causal3dident_as_printed():
-    cells = find_study("causal3dident").cells("paper")
+    cells = find_study("causal3dident").experiments("paper")
     assert len(cells) == 18
     values = [value.value for value in cells[13].published.values()]
     assert (cells[13].name, values) == ("DGP rotations, AnInfoNCE", [1.0, 0.57, 0.86])
-    assert all(cell.settings["steps"] == 100_000 for cell in cells)
+    assert all(cell.recipe.steps == 100_000 for cell in cells)
 
 
 def write_released(folder, kind, n):
@@ -62,43 +69,45 @@ def write_released(folder, kind, n):
 )
 def test_released_files_are_judged(study, n, only, tmp_path):
     write_released(tmp_path, "threedident" if study == "table4" else study, n)
-    tasks = plan([find_study(study)], "smoke", only=only, changes={**TINY, "data": str(tmp_path)})
+    tasks = plan([find_study(study)], "smoke", only=only, changes={**TINY, "pairs.data": str(tmp_path)})
     for task in tasks:
-        row = json.loads(json.dumps(execute(task)))
-        assert row["error"] is None
-        assert row["metrics"]["data"] == "released files"
-        assert row["configuration"]["data"] == str(tmp_path)
-        assert {value["goal"] for value in row["published"].values()} <= {"higher", "equal"}
+        row = execute(task)
+        assert row.error is None
+        assert row.metrics["data"] == "released files"
+        assert row.configuration["pairs"]["data"] == str(tmp_path)
+        assert {value.goal for value in task.experiment.known_values("paper").values()} <= {"higher", "equal"}
 
 
 def test_the_working_directory_does_not_decide_what_pictures_are(tmp_path, monkeypatch):
     # A folder that is called like the setting, with files in the authors' layout.
     write_released(tmp_path / "rendered", "threedident", 20)
     monkeypatch.chdir(tmp_path)
-    for cell in (*find_study("table4").cells("laptop"), *causal3dident.cells("laptop")):
-        assert {value.goal for value in cell.published.values()} == {"shown"}
-    settings = {"data": "rendered"}
-    assert scenes.label(settings) == "rendered on demand"
+    for cell in (*find_study("table4").experiments("laptop"), *causal3dident.experiments("laptop")):
+        assert {value.goal for value in cell.known_values("laptop").values()} == {"shown"}
+    pairs = scenes.scene_pairs("threedident", scenes.SIZES["smoke"])
+    assert pairs.label == "rendered on demand"
     grey = np.full((9, 3, 4, 4), 100, dtype=np.uint8)
     grey[::2] = 150
-    assert float(scenes.standardize(settings, grey, "threedident").mean[0, 0]) > 0.4
+    assert float(pairs.standardize(grey).mean[0, 0]) > 0.4
     # By a path it is the folder that is meant.
-    assert scenes.label({"data": "./rendered"}) == "released files"
+    assert pairs.model_copy(update={"data": "./rendered"}).label == "released files"
 
 
 def test_rendered_scenes_are_shown(tmp_path):
-    for cell in (*find_study("table4").cells("laptop"), *causal3dident.cells("laptop")):
-        assert cell.settings["data"] == "rendered"
-        assert {value.goal for value in cell.published.values()} == {"shown"}
+    for cell in (*find_study("table4").experiments("laptop"), *causal3dident.experiments("laptop")):
+        assert cell.pairs.data == "rendered"
+        assert {value.goal for value in cell.known_values("laptop").values()} == {"shown"}
     (tmp_path / "about.json").write_text("{}")
-    (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes={"data": str(tmp_path)})
-    assert {value.goal for value in task.cell.published.values()} == {"shown"}
+    (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes={"pairs.data": str(tmp_path)})
+    assert {value.goal for value in task.experiment.known_values("laptop").values()} == {"shown"}
 
 
 def test_the_wrong_data_set_is_refused(tmp_path):
     write_released(tmp_path, "causal3dident", 11)
-    (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes={**TINY, "data": str(tmp_path)})
-    assert "must be a folder of threedident, got one of causal3dident" in execute(task)["error"]
+    (task,) = plan(
+        [find_study("table4")], "smoke", only=["row 1:*"], changes={**TINY, "pairs.data": str(tmp_path)}
+    )
+    assert "must be a folder of threedident, got one of causal3dident" in execute(task).error
 
 
 @pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
@@ -107,16 +116,18 @@ def test_scenes_on_demand_and_from_the_cache_and_from_a_folder(tmp_path, monkeyp
     monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path / "cache"))
     found = {}
     for keep in (True, False):
-        (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes={**TINY, "keep": keep})
+        (task,) = plan(
+            [find_study("table4")], "smoke", only=["row 1:*"], changes={**TINY, "pairs.keep": keep}
+        )
         row = execute(task)
-        assert row["error"] is None
-        assert row["metrics"]["data"] == "rendered on demand"
-        found[keep] = row["metrics"]["R² [%]"]
+        assert row.error is None
+        assert row.metrics["data"] == "rendered on demand"
+        found[keep] = row.metrics["R² [%]"]
     assert found[True] == found[False]
     write_scenes("threedident", tmp_path / "scenes", 40, size=16, test=20)
-    changes = {**TINY, "data": str(tmp_path / "scenes")}
+    changes = {**TINY, "pairs.data": str(tmp_path / "scenes")}
     (task,) = plan([find_study("table4")], "smoke", only=["row 1:*"], changes=changes)
-    assert execute(task)["metrics"]["data"] == "a rendered folder"
+    assert execute(task).metrics["data"] == "a rendered folder"
 
 
 @pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
@@ -124,8 +135,9 @@ def test_scenes_on_demand_and_from_the_cache_and_from_a_folder(tmp_path, monkeyp
 def test_batches_of_pictures_that_look_alike(batches, tmp_path, monkeypatch):
     """Neighbours share what is seen from afar, the ground's hue above all; random pictures do not."""
     monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path))
-    settings = {**scenes.SIZES["smoke"], "images": 200, "size": 16, "batches": batches}
-    source, _ = scenes.pairs(scene_process("normal", 0.1, size=None), settings, 0, "threedident")
+    sizes = replace(scenes.SIZES["smoke"], images=200, size=16)
+    pairs = scenes.scene_pairs("threedident", sizes).model_copy(update={"batches": batches})
+    source, _ = pairs.open(scene_process("normal", 0.1, size=None), 0)
     z = torch.stack([source.next(16).z[:, 9].std() for _ in range(2)])
     assert bool((z < 0.4).all()) == (batches == "neighbours")
 
@@ -136,11 +148,11 @@ def test_a_closer_look_on_demand_and_from_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path))
     found = {}
     for keep in (True, False):
-        changes = {**TINY, "size": 28, "keep": keep}
+        changes = {**TINY, "pairs.size": 28, "pairs.keep": keep}
         (task,) = plan([find_study("table4")], "smoke", only=["closer*box*"], changes=changes)
-        assert execute(task)["error"] is None
+        assert execute(task).error is None
         law = scene_process("normal", 0.2, size=None)
-        source, _ = scenes.pairs(law, task.cell.configuration, 0, "threedident")
+        source, _ = task.experiment.pairs.open(law, 0)
         found[keep] = [source.next(8) for _ in range(3)]
     for kept, drawn in zip(found[True], found[False], strict=True):
         assert torch.equal(kept.z, drawn.z)
@@ -149,25 +161,25 @@ def test_a_closer_look_on_demand_and_from_the_cache(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
-@pytest.mark.parametrize(("setting", "value"), [("batches", "neighbors"), ("encoder", "vit")])
-def test_unknown_names_are_refused(setting, value, tmp_path, monkeypatch):
+def test_unknown_names_are_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path))
-    changes = {**TINY, "size": 28, setting: value}
+    with pytest.raises(ValueError, match=r"pairs\.batches: .*'neighbours', got 'neighbors'"):
+        plan([find_study("table4")], "smoke", changes={"pairs.batches": "neighbors"})
+    changes = {**TINY, "pairs.size": 28, "encoder.name": "vit"}
     (task,) = plan([find_study("table4")], "smoke", only=["closer*box*"], changes=changes)
-    error = execute(task)["error"]
-    assert f"`{setting}` must be" in error
-    assert value in error
+    error = execute(task).error
+    assert "`encoder` must be" in error
+    assert "vit" in error
 
 
 def test_a_closer_look_stands_beside_the_rows():
     """On a laptop alone: the same rows with other pictures, network and batches."""
-    cells = {cell.name: cell for cell in find_study("table4").cells("laptop")}
+    cells = {cell.name: cell for cell in find_study("table4").experiments("laptop")}
     closer = {name: cell for name, cell in cells.items() if name.startswith("closer look")}
     assert len(closer) == 4
     for name, cell in closer.items():
         (row,) = (other for key, other in cells.items() if key.endswith(name.split(": ")[1]) and key != name)
-        assert cell.parameters == row.parameters
         assert cell.published == row.published
-        assert (cell.settings["encoder"], row.settings["encoder"]) == ("glimpse", "small-conv")
-        assert (cell.settings.get("batches") == "neighbours") == ("pairs" in cell.parameters)
-    assert not [cell for cell in find_study("table4").cells("paper") if "closer" in cell.name]
+        assert (cell.encoder.name, row.encoder.name) == ("glimpse", "small-conv")
+        assert (cell.pairs.batches == "neighbours") == (cell.loss is not None)
+    assert not [cell for cell in find_study("table4").experiments("paper") if "closer" in cell.name]

@@ -28,4 +28,4 @@ def test_rats_have_a_table_a_session():
     scores = {"linear_x": 0.96, "linear_y": 0.95, "neighbours_x": 0.97, "neighbours_y": 0.98}
     text = rats([{"world": case, "method": method, "seed": 0, "cpu_seconds": 12.0, **scores}])
     assert "### Sargolini: 120 grid cells (grid spacings 0.3, 0.5, 0.8 m)" in text
-    assert f"| {method} | 1 | 0.96 (0.96) | 0.95 (0.95) | 0.97 (0.97) | 0.98 (0.98) | 12.0 |" in text
+    assert f"| {method} | 1 | 0.96 (0.96) | 0.95 (0.95) | 0.97 (0.97) | 0.98 (0.98) | – | 12.0 |" in text

@@ -42,7 +42,8 @@ class Fused(NamedTuple):
 
 def fused_loss(z0: Tensor, z1: Tensor, scale: Tensor | None, fused: Fused) -> Tensor:
     """Σ weight · loss over the anchors, (), for two views (N, d) and a scale (d,), () or none."""
-    result: Tensor = _FusedLoss.apply(z0, z1, scale, fused)  # type: ignore[no-untyped-call]
+    # `Function.apply` first looks for transforms of `torch.func`; who calls this has done so.
+    result: Tensor = super(torch.autograd.Function, _FusedLoss).apply(z0, z1, scale, fused)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -85,16 +86,16 @@ class _FusedLoss(torch.autograd.Function):
         of_scale, along = None, None
         if scale is not None and logarithm:
             product = points.mul_(gradient)  # these are no longer needed
-            of_scale, along = product.sum(dim=0), product.sum(dim=1)
+            of_scale, along = product.sum(dim=0), product.sum(dim=1, keepdim=True)
             gradient.mul_(scale)
         elif scale is not None:
             product = torch.mul(gradient, rows, out=points)
             of_scale = product.sum(dim=0) if scale.ndim else product.sum()
-            along = torch.mv(product, scale) if scale.ndim else product.sum(dim=1) * scale
+            along = (torch.mv(product, scale) if scale.ndim else product.sum(dim=1) * scale).unsqueeze(1)
             gradient.mul_(scale)
         if size is not None:
-            along = vecdot(rows, gradient) if along is None else along
-            gradient.addcmul_(rows, along.unsqueeze(1), value=-(length**-2))
+            along = vecdot(rows, gradient).unsqueeze(1) if along is None else along
+            gradient.addcmul_(rows, along, value=-(length**-2))
         elif length != 1:
             gradient.mul_(length)
         # What is left, a factor and a division of the rows, goes with the slope of the loss.

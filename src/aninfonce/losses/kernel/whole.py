@@ -80,9 +80,11 @@ def whole_loss(
     scratch = Scratch(points, 2 * side * side)
     columns = second if layout.candidates == "positives" else first
     entries = _exponents(form, first, columns, unit, scratch.take(side, side), probes, short)
+    # If so, no logit is below −40 and no sum too small: one number less to look at.
+    short = short and (form == "product" or 2 * unit <= _LONGEST)
     if layout.candidates == "anchors":
-        return _within(form, first, second, entries, unit, weight, scratch, probes, wanted)
-    return _across(layout, form, points, entries, unit, weight, scratch, probes, wanted)
+        return _within(form, first, second, entries, unit, weight, scratch, probes, short, wanted)
+    return _across(layout, form, points, entries, unit, weight, scratch, probes, short, wanted)
 
 
 def _exponents(
@@ -95,12 +97,12 @@ def _exponents(
             for part in (rows,) if rows is columns else (rows, columns):
                 probes.at_most(vector_norm(part, dim=1).amax(), math.sqrt(_LONGEST / (unit * _LOG_2)))
         return torch.addmm(entries, rows, columns.T, beta=0, alpha=unit, out=entries)
-    of_rows = of_columns = vector_norm(rows, dim=1).square_()
+    of_rows = of_columns = _squares(rows)
     probes.no_cancellation(of_rows.amax(), unit * _LOG_2)
     if columns is not rows:
-        of_columns = vector_norm(columns, dim=1).square_()
+        of_columns = _squares(columns)
         probes.no_cancellation(of_columns.amax(), unit * _LOG_2)
-    torch.add(of_rows.unsqueeze(1), of_columns, out=entries)
+    torch.add(of_rows, of_columns.T, out=entries)
     return torch.addmm(entries, rows, columns.T, beta=-0.5 * unit, alpha=unit, out=entries)
 
 
@@ -113,26 +115,28 @@ def _within(
     weight: float,
     scratch: Scratch,
     probes: Probes,
+    short: bool,
     wanted: bool,
 ) -> Whole:
     """Tell positives from the other anchors."""
     entries.exp2_().fill_diagonal_(0.0)
-    others = entries.sum(dim=1)
+    others = entries.sum(dim=1, keepdim=True)
     if form == "distance":
         step = second - first
-        aligned = vector_norm(step, dim=1).square_().mul_(-0.5 * unit / _LOG_2)
+        aligned = _squares(step).mul_(-0.5 * unit / _LOG_2)
     else:
-        aligned = torch.linalg.vecdot(first, second).mul_(unit / _LOG_2)
+        aligned = torch.linalg.vecdot(first, second).unsqueeze(1).mul_(unit / _LOG_2)
     total = others + aligned.exp2()
-    probes.at_least(total.amin(), SMALLEST)
-    value = total.log2().sub_(aligned).sum().mul_(weight * _LOG_2)
+    if not short:
+        probes.at_least(total.amin(), SMALLEST)
+    value = total.log().sub_(aligned, alpha=_LOG_2).sum().mul_(weight)
     if not wanted:
         return Whole(value, None, 1.0)
     slope = total.reciprocal_()
-    entries.mul_(torch.add(slope.unsqueeze(1), slope, out=scratch.take(*entries.shape)))
+    entries.mul_(torch.add(slope, slope.T, out=scratch.take(*entries.shape)))
     gradient = first.new_empty(2 * entries.shape[0], first.shape[1])
     toward, away = gradient.chunk(2)
-    pull = others.mul_(slope).unsqueeze(1)
+    pull = others.mul_(slope)
     if form == "product":
         torch.mul(first, pull.neg_(), out=away)
         _product(entries, first, toward).addcmul_(second, pull)
@@ -156,6 +160,7 @@ def _across(
     weight: float,
     scratch: Scratch,
     probes: Probes,
+    short: bool,
     wanted: bool,
 ) -> Whole:
     """Tell positives from those of the others, or from all others: they are entries themselves."""
@@ -166,15 +171,16 @@ def _across(
     entries.exp2_()
     if everyone:
         entries.fill_diagonal_(0.0)
-    total = entries.sum(dim=1)
-    probes.at_least(total.amin(), SMALLEST)
-    logs, slope = total.log2().sum(), total.reciprocal_()
-    weights = slope.unsqueeze(1)
+    total = entries.sum(dim=1, keepdim=True)
+    if not short:
+        probes.at_least(total.amin(), SMALLEST)
+    logs, weights = total.log2().sum(), total.reciprocal_()
     if symmetric:
-        other = slope
+        other = weights.T
         if not everyone:
             total = entries.sum(dim=0)
-            probes.at_least(total.amin(), SMALLEST)
+            if not short:
+                probes.at_least(total.amin(), SMALLEST)
             logs, other = logs.add_(total.log2().sum()), total.reciprocal_()
         weights = torch.add(weights, other, out=scratch.take(*entries.shape)) if wanted else weights
     value = logs.sub_(aligned, alpha=pull).mul_(weight * _LOG_2)
@@ -193,6 +199,12 @@ def _across(
         mass = entries.sum(dim=1) if everyone else torch.cat([entries.sum(dim=1), entries.sum(dim=0)])
         gradient.addcmul_(points, mass[:, None], value=-1)
     return Whole(value, gradient, weight * unit)
+
+
+def _squares(rows: Tensor) -> Tensor:
+    """Squared lengths, (n, 1)."""
+    lengths: Tensor = vector_norm(rows, dim=1, keepdim=True)
+    return lengths.mul_(lengths)  # for so few numbers, a power takes three times as long
 
 
 def _product(entries: Tensor, points: Tensor, out: Tensor) -> Tensor:

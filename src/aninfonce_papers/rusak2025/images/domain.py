@@ -2,117 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
+from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from aninfonce.augment import Augmentation, simclr
 from aninfonce.datasets import load_images
 from aninfonce.encoders import SmallConvNet
 from aninfonce.extending import embed_in_chunks, pixel_tensor, stream
-from aninfonce_papers.engine.base import ANINFONCE, Cell, Configuration, Metrics, Preset, Published, Study
-from aninfonce_papers.rusak2025.images import world
+from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Published, Row, Score, Study
+from aninfonce_papers.engine.drawing import new_figure
+from aninfonce_papers.engine.published import ANINFONCE
 from aninfonce_papers.rusak2025.images.views import shown_once
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aninfonce_papers.engine.store import Row
-
-PUBLISHED = {"grey": 99.1, "colour": 99.2}
 METRIC = "domain accuracy [%]"
-SIZES: dict[Preset, Configuration] = {
-    "smoke": {"train_images": 500, "asked_images": 300, "steps": 15, "batch_size": 64, "encoder_width": 4},
-    "laptop": {
-        "train_images": 50_000,
-        "asked_images": 10_000,
-        "steps": 1_000,
-        "batch_size": 128,
-        "encoder_width": 16,
-    },
-    "paper": {
-        "train_images": 50_000,
-        "asked_images": 10_000,
-        "steps": 20_000,
-        "batch_size": 256,
-        "encoder_width": 64,
-    },
+# Data set of the paper, published accuracy, and how much longer a run takes.
+_KINDS: dict[str, tuple[Literal["mnist", "cifar10"], float, float]] = {
+    "grey images": ("mnist", 99.1, 1.0),
+    "colour images": ("cifar10", 99.2, 2.0),
 }
-_SECONDS: dict[Preset, float] = {"smoke": 1.0, "laptop": 60.0, "paper": 4_000.0}
+# Images to train on and to ask about, steps, batch size, width of the network, and seconds of a run.
+_SIZES: dict[Preset, tuple[int, int, int, int, int, float]] = {
+    "smoke": (500, 300, 15, 64, 4, 1.0),
+    "laptop": (50_000, 10_000, 1_000, 128, 16, 60.0),
+    "paper": (50_000, 10_000, 20_000, 256, 64, 4_000.0),
+}
 _RATE = 3e-3
 
 
-def cells(preset: Preset) -> list[Cell]:
-    """Give grey images, MNIST unless changed, and colour images, CIFAR-10."""
-    known = {kind: {METRIC: Published(v, precision=0.05)} for kind, v in PUBLISHED.items()}
-    sizes = SIZES[preset]
-    grey: Configuration = {"augmentations": "mnist"}
-    colour = {"augmentations": "cifar10", "dataset": "cifar10"}
-    settings = {**world.ORIGINAL, **sizes}
-    return [
-        Cell("grey images", grey, settings, known["grey"], _SECONDS[preset], world.ORIGINAL),
-        Cell("colour images", colour, sizes, known["colour"], 2 * _SECONDS[preset]),
-    ]
+class PlainImages(Pairs):
+    """Images of a data set.
 
-
-def run(cell: Cell, seed: int) -> Metrics:
-    """Train a small network on training images, half of them augmented; accuracy on test images."""
-    settings = cell.configuration
-    images: list[Any] = [
-        load_images(settings["dataset"], split).take(settings[count]).images
-        for split, count in (("train", "train_images"), ("test", "asked_images"))
-    ]
-    augmentation = simclr(settings["augmentations"])
-    return {METRIC: 100.0 * domain_accuracy(images[0], images[1], augmentation, settings, seed)}
-
-
-def domain_accuracy(
-    train: Any, test: Any, augmentation: Augmentation, settings: Mapping[str, Any], seed: int
-) -> float:
-    """Learn on some images whether they were augmented, and answer for others.
-
-    Args:
-        train: images (N, C, H, W) to learn from, with new augmentations whenever they are shown.
-        test: images (M, C, H, W) to answer for, each shown once, changed or not.
-        augmentation: to notice.
-        settings: with `steps`, `batch_size` and `encoder_width`.
-        seed: of weights, order and augmentations.
-
-    Returns:
-        Share of right answers; chance is ½.
+    Attributes:
+        dataset: by name.
+        train: to learn from.
+        asked: to answer for.
 
     """
-    generator = stream(seed, "domain")
-    network = SmallConvNet(
-        1, in_channels=train.shape[1], width=settings["encoder_width"], generator=generator
-    )
-    optimizer = torch.optim.Adam(network.parameters(), lr=_RATE)
-    steps, batch = settings["steps"], settings["batch_size"]
-    for step in range(steps):
-        optimizer.param_groups[0]["lr"] = _RATE * (1 - step / steps)
-        rows = torch.randint(len(train), (batch,), generator=generator)
-        shown, changed = shown_once(pixel_tensor(train[rows.numpy()]), augmentation, generator)
-        loss = nn.functional.binary_cross_entropy_with_logits(network(shown)[:, 0], changed.float())
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-    shown, changed = shown_once(pixel_tensor(test), augmentation, generator)
-    answers: Tensor = embed_in_chunks(network, shown, chunk=1_024)[:, 0] > 0
-    return float((answers == changed).double().mean())
+
+    dataset: str
+    train: PositiveInt
+    asked: PositiveInt
+
+
+class DomainAccuracy(Score):
+    """Whether a small network sees that an image was augmented.
+
+    Attributes:
+        augmentations: SimCLR's for this data set.
+        steps: of training.
+        batch_size: images of a step.
+        width: of the network.
+
+    """
+
+    augmentations: Literal["mnist", "cifar10"]
+    steps: PositiveInt
+    batch_size: PositiveInt
+    width: PositiveInt
+
+    def run(self, experiment: Experiment, seed: int) -> Metrics:
+        """Learn on training images, half of them augmented; answer for test images."""
+        pairs = experiment.pairs
+        assert isinstance(pairs, PlainImages)
+        train = load_images(pairs.dataset, "train").take(pairs.train).images
+        asked = load_images(pairs.dataset, "test").take(pairs.asked).images
+        return {METRIC: 100.0 * self.accuracy(train, asked, simclr(self.augmentations), seed)}
+
+    def accuracy(self, train: Any, test: Any, augmentation: Augmentation, seed: int) -> float:
+        """Learn on some images whether they were augmented, and answer for others.
+
+        Args:
+            train: images (N, C, H, W) to learn from, with new augmentations whenever they are shown.
+            test: images (M, C, H, W) to answer for, each shown once, changed or not.
+            augmentation: to notice.
+            seed: of weights, order and augmentations.
+
+        Returns:
+            Share of right answers; chance is ½.
+
+        """
+        generator = stream(seed, "domain")
+        network = SmallConvNet(1, in_channels=train.shape[1], width=self.width, generator=generator)
+        optimizer = torch.optim.Adam(network.parameters(), lr=_RATE)
+        for step in range(self.steps):
+            optimizer.param_groups[0]["lr"] = _RATE * (1 - step / self.steps)
+            rows = torch.randint(len(train), (self.batch_size,), generator=generator)
+            shown, changed = shown_once(pixel_tensor(train[rows.numpy()]), augmentation, generator)
+            loss = nn.functional.binary_cross_entropy_with_logits(network(shown)[:, 0], changed.float())
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+        shown, changed = shown_once(pixel_tensor(test), augmentation, generator)
+        answers: Tensor = embed_in_chunks(network, shown, chunk=1_024)[:, 0] > 0
+        return float((answers == changed).double().mean())
+
+
+def experiments(preset: Preset) -> list[Experiment]:
+    """Give grey images, MNIST unless changed, and colour images, CIFAR-10."""
+    train, asked, steps, batch_size, width, seconds = _SIZES[preset]
+    return [
+        Experiment(
+            name=name,
+            pairs=PlainImages(dataset=dataset, train=train, asked=asked),
+            score=DomainAccuracy(augmentations=dataset, steps=steps, batch_size=batch_size, width=width),
+            published={METRIC: Published(published, precision=0.05)},
+            judged_if={"pairs.dataset": dataset},
+            seconds=slower * seconds,
+        )
+        for name, (dataset, published, slower) in _KINDS.items()
+    ]
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw the accuracies beside the published ones."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.5, 3.2), layout="constrained")
+    figure = new_figure(4.5, 3.2)
     axes = figure.add_subplot()
     for row in rows:
-        axes.plot(row["cell"], row["metrics"][METRIC], "o", color="C0")
-        for known in row["published"].values():
-            axes.plot(row["cell"], known["value"], "_", color="black", markersize=30)
+        axes.plot(row.cell, row.number(METRIC), "o", color="C0")
+        for known in row.published.values():
+            axes.plot(row.cell, known.value, "_", color="black", markersize=30)
     axes.axhline(50.0, color="black", linestyle=":", linewidth=1)
     axes.set(ylabel="accuracy [%]", ylim=(45, 101), title="Augmented or plain? (lines: published)")
     axes.margins(x=0.4)
@@ -124,8 +139,7 @@ STUDY = Study(
     title="Augmented images told from plain ones",
     paper=ANINFONCE,
     source="Appendix G; trained on training images, asked about test images",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
     remarks=(
         "The classifier is four convolutions, with 1000 steps on the laptop preset; colour images want more.",

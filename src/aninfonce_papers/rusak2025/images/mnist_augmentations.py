@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aninfonce.augment import simclr
-from aninfonce_papers.engine.base import ANINFONCE, Cell, Metrics, Preset, Published, Study
+from aninfonce.augment import Augmentation, simclr
+from aninfonce_papers.engine import Experiment, Preset, Published, Row, Study
+from aninfonce_papers.engine.drawing import new_figure
+from aninfonce_papers.engine.published import ANINFONCE
 from aninfonce_papers.rusak2025.images import views, world
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from aninfonce_papers.engine.store import Row
 
 PUBLISHED = {
     "class accuracy": {"InfoNCE": 0.97, "AnInfoNCE": 0.94},
@@ -23,40 +23,42 @@ PUBLISHED = {
 _SECONDS: dict[Preset, float] = {"smoke": 2.0, "laptop": 140.0, "paper": 10_000.0}
 
 
-def cells(preset: Preset) -> list[Cell]:
+class SimCLRViews(views.ViewScore):
+    """SimCLR's views."""
+
+    def augmentation(self) -> Augmentation:
+        """Build them."""
+        return simclr("mnist")
+
+
+def experiments(preset: Preset) -> list[Experiment]:
     """Give both losses."""
+    score = SimCLRViews(real=views.real_images(preset))
     return [
-        Cell(
+        views.on_views(
             loss,
-            {"loss": loss},
-            views.sizes(preset),
+            preset,
+            loss,
+            score,
             {metric: Published(values[loss], precision=0.005) for metric, values in PUBLISHED.items()},
-            _SECONDS[preset],
-            world.ORIGINAL,
+            seconds=_SECONDS[preset],
         )
-        for loss in views.LOSSES
+        for loss in world.LOSSES
     ]
-
-
-def run(cell: Cell, seed: int) -> Metrics:
-    """Train on SimCLR's views of real images; classes, latents of a VAE, and whether crop and blur show."""
-    return views.train_and_score(simclr("mnist"), cell.configuration, seed)
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     """Draw all four scores of both losses, and the published ones as lines."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 3.4), layout="constrained")
+    figure = new_figure(7.0, 3.4)
     axes = figure.add_subplot()
-    for number, loss in enumerate(views.LOSSES):
+    for number, loss in enumerate(world.LOSSES):
         places = [place + 0.35 * number for place in range(len(PUBLISHED))]
         for row in rows:
-            if row["configuration"]["loss"] == loss:
-                values = [row["metrics"][metric] for metric in PUBLISHED]
+            if row.cell == loss:
+                values = [row.number(metric) for metric in PUBLISHED]
                 axes.bar(places, values, 0.3, color=f"C{number}", alpha=0.8)
         axes.plot([], [], "s", color=f"C{number}", alpha=0.8, label=loss)
-        if all(row["published"] for row in rows):
+        if all(known.goal != "shown" for row in rows for known in row.published.values()):
             known = [values[loss] for values in PUBLISHED.values()]
             axes.plot(places, known, "_", color="black", markersize=22)
     axes.set_xticks([place + 0.175 for place in range(len(PUBLISHED))], list(PUBLISHED))
@@ -70,8 +72,7 @@ STUDY = Study(
     title="Pairs made by augmentation: classes against what varies",
     paper=ANINFONCE,
     source="Appendix G; classes by neighbours, readouts by a linear probe, on test images",
-    cells=cells,
-    run=run,
+    experiments=experiments,
     plot=plot,
     remarks=(
         "The encoder is the multilayer perceptron of `fig3`, with 1500 steps on the laptop preset: classes"

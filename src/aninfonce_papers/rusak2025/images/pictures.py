@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from aninfonce_papers.engine.drawing import new_figure
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -57,10 +59,8 @@ def draw_grid(columns: Mapping[str, Sequence[str]], title: str) -> Figure:
         The figure.
 
     """
-    from matplotlib.figure import Figure
-
     height = max(len(pictures) for pictures in columns.values())
-    figure = Figure(figsize=(1.3 * len(columns), 0.4 + 1.0 * height), layout="constrained")
+    figure = new_figure(1.3 * len(columns), 0.4 + 1.0 * height)
     grid = figure.subplots(height, len(columns), squeeze=False)
     for place, (name, pictures) in enumerate(columns.items()):
         grid[0][place].set_title(name, fontsize=7)

@@ -2,70 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
+from pydantic import JsonValue
 from torch import Generator, Tensor
 
 from aninfonce.augment import Augmentation, ViewSource, fixed
 from aninfonce.datasets import LabelledImages, load_images
 from aninfonce.extending import pixel_tensor, stream
 from aninfonce.metrics import linear_probe_accuracy, linear_r2
-from aninfonce_papers.engine.base import Configuration, Metrics, Preset
+from aninfonce_papers.engine import Experiment, Metrics, Preset, Published, Score, Watch
 from aninfonce_papers.rusak2025.images import world
 
-LOSSES = ("InfoNCE", "AnInfoNCE")
 READOUTS = ("crop", "blur")
 # Views take longer to make than to learn from, and probes need not see all images.
-_SIZES: dict[Preset, Configuration] = {
-    "smoke": {"closing_pairs": 0, "test_pairs": 256, **world.REAL_SIZES["smoke"]},
-    "laptop": {
-        "steps": 1_500,
-        "grows": False,
-        "closing_pairs": 0,
-        "test_pairs": 1_024,
-        "known_images": 20_000,
-        "asked_images": 10_000,
-    },
-    "paper": {"test_pairs": 1_024, **world.REAL_SIZES["paper"]},
-}
+_REAL = {**world.REAL, "laptop": world.RealImages(known=20_000, asked=10_000)}
+_EVALUATION_PAIRS = {"smoke": 256, "laptop": 1_024, "paper": 1_024}
 
 
-def sizes(preset: Preset) -> Configuration:
-    """Give the settings of a training on views: as on decoded images, since only the pairs should differ."""
-    return {**world.sizes(preset, "AnInfoNCE"), **_SIZES[preset]}
+class ViewScore(Score):
+    """What an encoder that was trained on views kept of plain images and of augmentations.
 
-
-def train_and_score(augmentation: Augmentation, settings: Mapping[str, Any], seed: int) -> Metrics:
-    """Train an encoder on pairs of views, and measure what it kept of plain images and of augmentations.
-
-    Args:
-        augmentation: makes both views.
-        settings: with `loss` and those of `sizes`.
-        seed: of weights, pairs and probes.
-
-    Returns:
-        Class accuracy, R² of the VAE's latents, and the readout of each augmentation.
+    Attributes:
+        real: images to score on.
 
     """
-    images = load_images(settings["dataset"]).images
-    source = ViewSource(images, augmentation, seed, flat=True)
-    # Real images need not be uniform on the sphere.
-    fitted = world.train_on(source, settings, seed, uniform=False)
 
-    def embed(shown: Tensor) -> Tensor:
-        return fitted.embed(shown.flatten(1))
+    real: world.RealImages
 
-    known, asked = world.real_images(settings)
-    latents = world.known_vae(settings).encode(asked.images)
-    metrics: Metrics = {
-        "class accuracy": world.class_accuracy(embed, settings),
-        "R² of the VAE's latents": linear_r2(latents, embed(pixel_tensor(asked.images))).mean,
-    }
-    for name in READOUTS:
-        metrics[f"{name} readout"] = readout_accuracy(embed, fixed(name), known, asked, seed)
-    return metrics
+    def augmentation(self) -> Augmentation:
+        """Build what makes both views."""
+        raise NotImplementedError
+
+    def run(self, experiment: Experiment, seed: int) -> Metrics:
+        """Train on pairs of views; class accuracy, R² of the VAE's latents, and each readout."""
+        pairs = experiment.pairs
+        assert isinstance(pairs, world.ImagePairs)
+        images = load_images(pairs.dataset).images
+        fitted = world.train_on(ViewSource(images, self.augmentation(), seed, flat=True), experiment, seed)
+
+        def embed(shown: Tensor) -> Tensor:
+            return fitted.embed(shown.flatten(1))
+
+        known, asked = self.real.load(pairs.dataset)
+        latents = pairs.vae().encode(asked.images)
+        metrics: dict[str, JsonValue] = {
+            "class accuracy": self.real.class_accuracy(embed, pairs.dataset),
+            "R² of the VAE's latents": linear_r2(latents, embed(pixel_tensor(asked.images))).mean,
+        }
+        for name in READOUTS:
+            metrics[f"{name} readout"] = readout_accuracy(embed, fixed(name), known, asked, seed)
+        return metrics
+
+
+def on_views(
+    name: str,
+    preset: Preset,
+    loss: str,
+    score: ViewScore,
+    published: dict[str, Published] | None = None,
+    *,
+    seconds: float,
+    steps: int | None = None,
+) -> Experiment:
+    """Put an experiment on views together: as on decoded images, since only the pairs should differ.
+
+    Args:
+        name: unique in the study.
+        preset: size.
+        loss: "InfoNCE" or "AnInfoNCE".
+        score: with the augmentation.
+        published: values to compare with.
+        seconds: rough time of one run.
+        steps: of training, if not the preset's.
+
+    Returns:
+        The experiment.
+
+    """
+    sizes = world.SIZES[preset]
+    if preset != "paper":
+        sizes = replace(sizes, closing_pairs=0, grows=sizes.grows if preset == "smoke" else False)
+    sizes = sizes if steps is None else replace(sizes, steps=steps)
+    return Experiment(
+        name=name,
+        pairs=world.IMAGES[preset],
+        encoder=world.ENCODERS[preset],
+        loss=world.LOSSES[loss],
+        # Real images need not be uniform on the sphere.
+        recipe=sizes.build().model_copy(update={"unfold": None, "close": None}),
+        watch=Watch(pairs=_EVALUATION_PAIRS[preset]),
+        score=score,
+        published=published or {},
+        judged_if=world.JUDGED_IF,
+        seconds=seconds,
+    )
+
+
+def real_images(preset: Preset) -> world.RealImages:
+    """Give the images to score on."""
+    return _REAL[preset]
 
 
 def readout_accuracy(

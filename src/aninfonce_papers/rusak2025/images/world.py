@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from pydantic import NonNegativeInt, PositiveInt
 from torch import Tensor, nn
 
 from aninfonce.augment import Augmentation
@@ -15,56 +17,23 @@ from aninfonce.extending import INFONCE_RATES, Whitening, pixel_tensor, stream
 from aninfonce.metrics import knn_accuracy
 from aninfonce.sources import PairSource, ProcessSource
 from aninfonce.training import Fitted, fit
-from aninfonce_papers.engine import trained
-from aninfonce_papers.engine.base import Configuration, Preset
+from aninfonce_papers.engine import Encoder, Experiment, Loss, Pairs, Preset
+from aninfonce_papers.engine.experiment import Part
+from aninfonce_papers.engine.on_process import Sizes
 from aninfonce_papers.worlds.vae import VAE, VAESettings, decoder_process, train_vae
 
 Embed = Callable[[Tensor], Tensor]
 
-# The published values are those of this data set; `--set dataset=fashion-mnist` gives others.
-ORIGINAL = {"dataset": "mnist"}
-# The paper trains its VAE for 50 epochs; 12 are enough for digits that look like digits.
-VAE_SIZES: dict[Preset, Configuration] = {
-    "smoke": {**ORIGINAL, "vae_images": 1_000, "vae_epochs": 2, "vae_width": 32},
-    "laptop": {**ORIGINAL, "vae_images": 60_000, "vae_epochs": 12, "vae_width": 512},
-    "paper": {**ORIGINAL, "vae_images": 60_000, "vae_epochs": 50, "vae_width": 512},
-}
-# Real images with their classes, to look among and to ask about.
-REAL_SIZES: dict[Preset, Configuration] = {
-    "smoke": {"known_images": 500, "asked_images": 200},
-    "laptop": {"known_images": 60_000, "asked_images": 10_000},
-    "paper": {"known_images": 60_000, "asked_images": 10_000},
-}
+# The published values are those of this data set; `--set pairs.dataset=fashion-mnist` gives others.
+JUDGED_IF = {"pairs.dataset": "mnist"}
+LOSSES = {"InfoNCE": Loss(name="infonce"), "AnInfoNCE": Loss()}
 # The paper does not state the encoder of its figure; ours is an MLP of three hidden layers on the principal
 # components of decoded images, or on all pixels where their number is 0. Directions in which decoded images
 # hardly vary would only be noise to it, and real images lie far out there.
-CONTRASTIVE_SIZES: dict[Preset, Configuration] = {
-    "smoke": {
-        "recipe": "fast",
-        "steps": 30,
-        "batch_size": 64,
-        "closing_pairs": 2_048,
-        "test_pairs": 2_000,
-        "components": 32,
-        "encoder_width": 32,
-    },
-    "laptop": {
-        "recipe": "fast",
-        "steps": 1_500,
-        "batch_size": 512,
-        "closing_pairs": 16_384,
-        "test_pairs": 10_000,
-        "components": 64,
-        "encoder_width": 256,
-    },
-    "paper": {
-        "recipe": "paper",
-        "steps": 100_000,
-        "batch_size": 1_000,
-        "test_pairs": 10_000,
-        "components": 0,
-        "encoder_width": 512,
-    },
+SIZES: dict[Preset, Sizes] = {
+    "smoke": Sizes("fast", 30, 64, 2_000, 0.05, closing_pairs=2_048),
+    "laptop": Sizes("fast", 1_500, 512, 10_000, 0.09, closing_pairs=16_384),
+    "paper": Sizes("paper", 100_000, 1_000, 10_000, 0.3),
 }
 DIM = 10
 # A decoder is slow for few rows; so many images in advance still fit into memory.
@@ -73,22 +42,136 @@ _CHUNK = 4_096
 _WHITENING_IMAGES = 4_096
 
 
-def known_vae(settings: Mapping[str, Any], augmentation: Augmentation | None = None) -> VAE:
-    """Take the VAE of a cell's settings from the cache, or train it: one for all seeds.
+class ImagePairs(Pairs):
+    """Images, and the VAE that was trained on them: one for all seeds.
 
-    Args:
-        settings: with those of `VAE_SIZES`.
-        augmentation: changes the images once, before the training; none if omitted.
-
-    Returns:
-        The VAE in evaluation mode.
+    Attributes:
+        dataset: of images.
+        vae_images: that the VAE is trained on.
+        vae_epochs: how often; the paper takes 50, and 12 are enough for digits that look like digits.
+        vae_width: of its hidden layers.
 
     """
-    images: Any = load_images(settings["dataset"]).take(settings["vae_images"]).images
-    if augmentation is not None:
-        images = changed_images(images, augmentation, seed=0)
-    vae = VAESettings(dim=DIM, epochs=settings["vae_epochs"], width=settings["vae_width"])
-    return train_vae(images, vae, directory=cache_dir() / "models")
+
+    dataset: str = "mnist"
+    vae_images: PositiveInt
+    vae_epochs: PositiveInt
+    vae_width: PositiveInt
+
+    def vae(self, augmentation: Augmentation | None = None) -> VAE:
+        """Take the VAE from the cache, or train it.
+
+        Args:
+            augmentation: changes the images once, before the training; none if omitted.
+
+        Returns:
+            The VAE in evaluation mode.
+
+        """
+        images: Any = load_images(self.dataset).take(self.vae_images).images
+        if augmentation is not None:
+            images = changed_images(images, augmentation, seed=0)
+        settings = VAESettings(dim=DIM, epochs=self.vae_epochs, width=self.vae_width)
+        return train_vae(images, settings, directory=cache_dir() / "models")
+
+
+class DecodedPairs(ImagePairs):
+    """Pairs of latents with a known Λ, seen as decoded images."""
+
+    concentration: tuple[float, ...]
+
+    def open(self, seed: int, vae: VAE | None = None) -> ProcessSource:
+        """Give the stream of pairs."""
+        known = self.vae() if vae is None else vae
+        return ProcessSource(decoder_process(known, self.concentration), seed, bulk=_BULK)
+
+
+IMAGES: dict[Preset, ImagePairs] = {
+    "smoke": ImagePairs(vae_images=1_000, vae_epochs=2, vae_width=32),
+    "laptop": ImagePairs(vae_images=60_000, vae_epochs=12, vae_width=512),
+    "paper": ImagePairs(vae_images=60_000, vae_epochs=50, vae_width=512),
+}
+
+
+def decoded(preset: Preset, concentration: tuple[float, ...]) -> DecodedPairs:
+    """Give pairs of decoded images at a preset's size."""
+    return DecodedPairs(**IMAGES[preset].model_dump(), concentration=concentration)
+
+
+class RealImages(Part):
+    """Real images with their classes, to look among and to ask about."""
+
+    known: PositiveInt
+    asked: PositiveInt
+
+    def load(self, dataset: str) -> tuple[LabelledImages, LabelledImages]:
+        """Give the training and test images that embeddings are scored on."""
+        known = load_images(dataset, "train").take(self.known)
+        return known, load_images(dataset, "test").take(self.asked)
+
+    def class_accuracy(self, embed: Embed, dataset: str) -> float:
+        """Ask the five nearest real training images, by cosine, for the class of real test images.
+
+        Args:
+            embed: from images (N, C, H, W) to embeddings.
+            dataset: of images.
+
+        Returns:
+            Share of right answers.
+
+        """
+        known, asked = self.load(dataset)
+        embeddings = [embed(pixel_tensor(part.images)) for part in (known, asked)]
+        return knn_accuracy(embeddings[0], known.labels, embeddings[1], asked.labels).mean
+
+
+REAL: dict[Preset, RealImages] = {
+    "smoke": RealImages(known=500, asked=200),
+    "laptop": RealImages(known=60_000, asked=10_000),
+    "paper": RealImages(known=60_000, asked=10_000),
+}
+
+
+class PixelEncoder(Encoder):
+    """An MLP from rows of pixels, or from their principal components, to `DIM` columns.
+
+    Attributes:
+        width: of its hidden layers.
+        components: principal components of its inputs; 0 for all pixels.
+
+    """
+
+    width: PositiveInt
+    components: NonNegativeInt
+
+    def network(self, source: PairSource, seed: int) -> nn.Module:
+        """Build it for the images of a source."""
+        generator = stream(seed, "network")
+        images = source.fresh(_WHITENING_IMAGES).x
+        if not self.components:
+            return MLP(images.shape[1], DIM, width=self.width, generator=generator)
+        network = MLP(self.components, DIM, width=self.width, generator=generator)
+        return nn.Sequential(Whitening.of(images, self.components), network)
+
+
+ENCODERS: dict[Preset, PixelEncoder] = {
+    "smoke": PixelEncoder(width=32, components=32),
+    "laptop": PixelEncoder(width=256, components=64),
+    "paper": PixelEncoder(width=512, components=0),
+}
+
+
+def sizes_of(preset: Preset, loss: str) -> Sizes:
+    """Give the sizes of a training on decoded images."""
+    fast = loss == "AnInfoNCE" or preset == "paper"
+    return SIZES[preset] if fast else replace(SIZES[preset], rates=INFONCE_RATES)
+
+
+def train_on(source: PairSource, experiment: Experiment, seed: int) -> Fitted:
+    """Train the encoder of an experiment on rows of pixels."""
+    assert isinstance(experiment.encoder, PixelEncoder)
+    network = experiment.encoder.network(source, seed)
+    return fit(source, experiment.training_config(seed), encoder=network)
 
 
 def changed_images(images: Any, augmentation: Augmentation, seed: int) -> Any:
@@ -99,74 +182,3 @@ def changed_images(images: Any, augmentation: Augmentation, seed: int) -> Any:
         for start in range(0, len(images), _CHUNK)
     ]
     return np.concatenate(parts)
-
-
-def class_accuracy(embed: Embed, settings: Mapping[str, Any]) -> float:
-    """Ask the five nearest real training images, by cosine, for the class of real test images.
-
-    Args:
-        embed: from images (N, C, H, W) to embeddings.
-        settings: with those of `REAL_SIZES`.
-
-    Returns:
-        Share of right answers.
-
-    """
-    known, asked = real_images(settings)
-    embeddings = [embed(pixel_tensor(part.images)) for part in (known, asked)]
-    return knn_accuracy(embeddings[0], known.labels, embeddings[1], asked.labels).mean
-
-
-def real_images(settings: Mapping[str, Any]) -> tuple[LabelledImages, LabelledImages]:
-    """Give the training and test images that embeddings are scored on."""
-    name = settings["dataset"]
-    known = load_images(name, "train").take(settings["known_images"])
-    return known, load_images(name, "test").take(settings["asked_images"])
-
-
-def sizes(preset: Preset, loss: str) -> Configuration:
-    """Give the settings of a training on decoded images."""
-    common = {**VAE_SIZES[preset], **CONTRASTIVE_SIZES[preset]}
-    return common if loss == "AnInfoNCE" or preset == "paper" else {**common, "rates": INFONCE_RATES}
-
-
-def train_on(source: PairSource, settings: Mapping[str, Any], seed: int, *, uniform: bool = True) -> Fitted:
-    """Train an encoder on rows of pixels, with the loss of the settings.
-
-    Args:
-        source: of pairs.
-        settings: with `loss`, "AnInfoNCE" or "InfoNCE", and those of `CONTRASTIVE_SIZES`.
-        seed: of the weights.
-        uniform: whether latents cover a sphere evenly, as the recipe's steps onto the sphere have it.
-
-    Returns:
-        What was trained.
-
-    """
-    if settings["loss"] == "AnInfoNCE":
-        # The paper's recipe moves Λ̂ as its code does.
-        options = {"positive_map": "softplus"} if settings["recipe"] == "paper" else {}
-        loss: dict[str, Any] = {"name": "aninfonce", "options": options}
-    else:
-        loss = {"name": "infonce"}
-    config = trained.training_config(dict(settings), seed, space="sphere", loss=loss)
-    if not uniform:
-        recipe = config.recipe.model_copy(update={"unfold": None, "close": None})
-        config = config.model_copy(update={"recipe": recipe})
-    return fit(source, config, encoder=_network(source, settings, seed))
-
-
-def _network(source: PairSource, settings: Mapping[str, Any], seed: int) -> nn.Module:
-    """Build the encoder, from rows of pixels to `DIM` columns."""
-    generator = stream(seed, "network")
-    images = source.fresh(_WHITENING_IMAGES).x
-    width, components = settings["encoder_width"], settings["components"]
-    if not components:
-        return MLP(images.shape[1], DIM, width=width, generator=generator)
-    network = MLP(components, DIM, width=width, generator=generator)
-    return nn.Sequential(Whitening.of(images, components), network)
-
-
-def decoded(vae: VAE, concentration: Sequence[float], seed: int) -> ProcessSource:
-    """Draw pairs of latents with a known Λ, seen as decoded images."""
-    return ProcessSource(decoder_process(vae, concentration), seed, bulk=_BULK)

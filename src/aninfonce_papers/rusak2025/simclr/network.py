@@ -6,8 +6,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from aninfonce.encoders import ResNet, build_head, projector
-from aninfonce.extending import fastest_order, stream
-from aninfonce_papers.engine.base import Configuration
+from aninfonce.extending import fastest_order
 
 
 class Network(nn.Module):
@@ -67,38 +66,24 @@ class Network(nn.Module):
         return last
 
 
-def build_network(configuration: Configuration, channels: int, seed: int) -> Network:
-    """Build the network of a cell.
+class LevelsLoss(nn.Module):
+    """The sum of one loss on the first columns and another on the rest.
 
     Args:
-        configuration: of the cell, with its `method` and sizes.
-        channels: of the images.
-        seed: draws the weights.
-
-    Returns:
-        The network.
+        columns: how many are the first.
+        below: loss on these.
+        top: loss on the rest.
 
     """
-    generator = stream(seed, "network")
-    backbone = ResNet(
-        configuration["depth"],
-        stem=configuration["stem"],
-        in_channels=channels,
-        width=configuration["width"],
-        generator=generator,
-    )
-    method = configuration["method"]
-    return Network(
-        backbone,
-        hidden=configuration["hidden"],
-        dim=embedding_dim(configuration),
-        sphere=method != "AnInfoNCE without ℓ2",
-        levels=method == "Λ̂ below, InfoNCE on top",
-        generator=generator,
-    )
 
+    def __init__(self, columns: int, below: nn.Module, top: nn.Module) -> None:
+        super().__init__()
+        self.columns = columns
+        self.below = below
+        self.top = top
 
-def embedding_dim(configuration: Configuration) -> int:
-    """Columns of the last layer."""
-    dim: int = configuration["dim"]
-    return 4 * dim if configuration["method"] == "larger embedding" else dim
+    def forward(self, z0: Tensor, z1: Tensor) -> Tensor:
+        """Two views, (N, d) each, to a scalar."""
+        k = self.columns
+        total: Tensor = self.below(z0[:, :k], z1[:, :k]) + self.top(z0[:, k:], z1[:, k:])
+        return total

@@ -14,7 +14,7 @@ from aninfonce.augment import Augmentation, fixed
 from aninfonce.datasets import LabelledImages
 from aninfonce.extending import as_pixels, stream
 from aninfonce.metrics import linear_probe_accuracy
-from aninfonce_papers.engine.base import Metrics
+from aninfonce_papers.engine import Metrics
 from aninfonce_papers.rusak2025.simclr.network import Network
 
 # Each is read out as strong as the views of training are at most.

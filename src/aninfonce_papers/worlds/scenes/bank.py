@@ -15,8 +15,8 @@ from filelock import FileLock
 from aninfonce.datasets import DatasetError, cache_dir
 from aninfonce.extending import Pixels, put, read_npy, write_whole
 from aninfonce_papers.worlds.scenes.layout import check_latents
-from aninfonce_papers.worlds.scenes.mesh import Floats, Integers
 from aninfonce_papers.worlds.scenes.renderer import SceneRenderer
+from aninfonce_papers.worlds.scenes.shapes import Floats, Integers
 
 # To be raised with every change of what a scene looks like: older files are then left alone.
 VERSION = 1

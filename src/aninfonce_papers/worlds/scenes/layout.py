@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aninfonce.extending import describe
-from aninfonce_papers.worlds.scenes.mesh import Floats
-from aninfonce_papers.worlds.scenes.shapes import SIZE
+from aninfonce_papers.worlds.scenes.shapes import SIZE, Floats
 
 LATENTS = (
     "x",

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.spatial import KDTree
 
 from aninfonce.extending import describe
-from aninfonce_papers.worlds.scenes.mesh import Floats, Integers
+from aninfonce_papers.worlds.scenes.shapes import Floats, Integers
 
 
 class NearestLatents:

@@ -17,9 +17,9 @@ from aninfonce.processes import DataGeneratingProcess, PairBatch
 from aninfonce.spaces import Box
 from aninfonce_papers.worlds.scenes.layout import LATENTS
 from aninfonce_papers.worlds.scenes.matching import NearestLatents
-from aninfonce_papers.worlds.scenes.mesh import Integers
 from aninfonce_papers.worlds.scenes.released import SceneImages
 from aninfonce_papers.worlds.scenes.renderer import SceneRenderer
+from aninfonce_papers.worlds.scenes.shapes import Integers
 
 BOX = Box(len(LATENTS), -1.0, 1.0)
 _LAWS: dict[str, Callable[..., Normal | Laplace]] = {"normal": Normal, "laplace": Laplace}

@@ -20,8 +20,7 @@ from aninfonce_papers.worlds.scenes.layout import (
     look,
     perspective,
 )
-from aninfonce_papers.worlds.scenes.mesh import Floats, Integers
-from aninfonce_papers.worlds.scenes.shapes import shape_mesh
+from aninfonce_papers.worlds.scenes.shapes import Floats, Integers, shape_mesh
 
 # Longest side of the sheet that several scenes are drawn on at once: reading pixels back waits for all that
 # was asked for before, so that one by one would be slower.

@@ -18,10 +18,9 @@ from aninfonce.extending import (
 )
 from aninfonce_papers.worlds.scenes.bank import VERSION, Report
 from aninfonce_papers.worlds.scenes.layout import LATENTS, REACH
-from aninfonce_papers.worlds.scenes.mesh import Floats
 from aninfonce_papers.worlds.scenes.released import ABOUT, KINDS, Part, parts
 from aninfonce_papers.worlds.scenes.renderer import SceneRenderer
-from aninfonce_papers.worlds.scenes.shapes import SHAPES
+from aninfonce_papers.worlds.scenes.shapes import SHAPES, Floats
 
 _CHUNK = 256
 # From raw latents to lengths and angles, as in `latents.npy`.

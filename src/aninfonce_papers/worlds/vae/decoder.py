@@ -71,7 +71,7 @@ def decoder_process(
         `training.source.ProcessSource(world, bulk=8192)` needs an eighth of the memory.
 
     References:
-        Rusak et al., "InfoNCE: Identifying the Gap Between Theory and Practice", 2024.
+        Rusak et al., "InfoNCE: Identifying the Gap Between Theory and Practice", 2025.
 
     """
     values = torch.as_tensor(concentration, dtype=torch.float32)

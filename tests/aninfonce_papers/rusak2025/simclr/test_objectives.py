@@ -1,45 +1,45 @@
 """Losses on one layer, on two, and on several kinds of pairs."""
 
+import numpy as np
 import pytest
 import torch
 from torch import Generator
 
 from aninfonce.augment import GroupedViews
+from aninfonce.datasets import LabelledImages
 from aninfonce.encoders import ResNet
 from aninfonce.losses import InfoNCE
-from aninfonce_papers.rusak2025.cifar10 import SIZES
-from aninfonce_papers.rusak2025.simclr.network import Network, build_network, embedding_dim
-from aninfonce_papers.rusak2025.simclr.objectives import (
-    IDEAS,
-    PUBLISHED_METHODS,
-    LevelsLoss,
-    build_loss,
-    build_source,
-)
+from aninfonce_papers.rusak2025.cifar10 import experiments
+from aninfonce_papers.rusak2025.simclr.experiment import IDEAS, PUBLISHED_METHODS
+from aninfonce_papers.rusak2025.simclr.network import LevelsLoss, Network
 from tests.datasets.files import pixels
 
+EXPERIMENTS = {experiment.name: experiment for experiment in experiments("smoke")}
 
-def settings(method, **changes):
-    return {"method": method, **SIZES["smoke"], **changes}
+
+def build_loss(method):
+    experiment = EXPERIMENTS[method]
+    return experiment.loss.module(experiment.encoder.dim, seed=0)
 
 
 @pytest.mark.parametrize("method", [*PUBLISHED_METHODS, *IDEAS])
 def test_network_and_loss_fit_each_other(method):
-    network, loss = build_network(settings(method), 3, seed=0), build_loss(settings(method), seed=0)
+    encoder = EXPERIMENTS[method].encoder
+    network, loss = encoder.network(3, seed=0), build_loss(method)
     images = torch.rand(12, 3, 32, 32, generator=Generator().manual_seed(0))
     z = network(images)
     assert z.shape == (12, network.out_features)
     loss(z[:6], z[6:]).backward()
     assert all(parameter.grad is not None for parameter in [*network.parameters(), *loss.parameters()])
     last = network.project(network.features(images))
-    assert last.shape == (12, embedding_dim(settings(method)))
+    assert last.shape == (12, encoder.dim)
     lengths = last.norm(dim=1)
     assert torch.allclose(lengths, torch.ones(12)) == (method != "AnInfoNCE without ℓ2")
 
 
 def test_aninfonce_starts_as_infonce():
     z0, z1 = torch.nn.functional.normalize(torch.randn(2, 9, 8, generator=Generator().manual_seed(0)), dim=2)
-    one, other = (build_loss(settings(name), seed=0)(z0, z1) for name in ("InfoNCE", "AnInfoNCE"))
+    one, other = (build_loss(name)(z0, z1) for name in ("InfoNCE", "AnInfoNCE"))
     torch.testing.assert_close(one, other)
 
 
@@ -55,8 +55,9 @@ def test_levels_see_their_own_columns():
 
 
 def test_only_the_idea_of_groups_has_views_of_several_kinds():
+    images = LabelledImages(pixels(8), np.zeros(8, dtype=np.int64))
     grouped = {
-        method: isinstance(build_source(settings(method), pixels(8), 0, (0, 1)), GroupedViews)
+        method: isinstance(EXPERIMENTS[method].pairs.open(images, 0), GroupedViews)
         for method in (*PUBLISHED_METHODS, *IDEAS)
     }
     assert [method for method, is_grouped in grouped.items() if is_grouped] == ["a Λ̂ per augmentation group"]

@@ -2,20 +2,36 @@
 
 import numpy as np
 import pytest
+from tools.shapes import build_mesh, teapot_patches
 
 from aninfonce_papers.worlds.scenes import SHAPES, shape_mesh
 from aninfonce_papers.worlds.scenes.layout import colour, layout, rotation
-from aninfonce_papers.worlds.scenes.shapes import teapot_patches
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_meshes(name):
-    mesh = shape_mesh(name)
+    mesh = build_mesh(name, 1)
     assert np.ptp(mesh.points, axis=0).max() == pytest.approx(4.44)
     assert np.allclose(mesh.points.min(axis=0) + mesh.points.max(axis=0), 0, atol=1e-9)
     assert np.allclose(np.linalg.norm(mesh.normals, axis=1), 1)
     assert mesh.triangles.max() == len(mesh.points) - 1
     assert len(shape_mesh(name, 2).triangles) >= len(mesh.triangles)
+
+
+@pytest.mark.parametrize("fine", [1, 2])
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_shipped_file_is_what_the_tool_builds(name, fine):
+    built, shipped = build_mesh(name, fine), shape_mesh(name, fine)
+    np.testing.assert_allclose(shipped.points, built.points, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(shipped.normals, built.normals, rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(shipped.triangles, built.triangles)
+
+
+def test_bad_names_are_refused():
+    with pytest.raises(ValueError, match="did you mean 'teapot'"):
+        shape_mesh("teapto")
+    with pytest.raises(ValueError, match="`fine` must be one of"):
+        shape_mesh("teapot", 3)
 
 
 def test_the_teapot_is_newells():

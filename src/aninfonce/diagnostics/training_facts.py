@@ -13,7 +13,7 @@ from aninfonce.training import Fitted
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainingFacts:
     """How an encoder was trained.
 
     Attributes:
@@ -53,7 +53,7 @@ class Run:
         return f"{', '.join(steps[:-1])} or {steps[-1]}"
 
 
-def run_of(encoder: Any) -> Run:
+def run_of(encoder: Any) -> TrainingFacts:
     """Find out how an encoder was trained.
 
     Example:
@@ -77,12 +77,12 @@ def run_of(encoder: Any) -> Run:
     if isinstance(loss, nn.Module):
         # Where it ended, which "auto" does not tell.
         return _described(loss, getattr(encoder, "space_", None))
-    return Run()
+    return TrainingFacts()
 
 
-def _described(loss: nn.Module, space: str | None) -> Run:
+def _described(loss: nn.Module, space: str | None) -> TrainingFacts:
     kinds = tuple(loss.modules())
-    return Run(
+    return TrainingFacts(
         loss=type(loss).__name__,
         anisotropic=any(isinstance(part, Anisotropic | FullAnisotropic) for part in kinds),
         potential=any(isinstance(part, CandidatePotential) for part in kinds),

@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from aninfonce_papers.worlds.scenes.shapes import Floats, Mesh
+
 Point = Callable[[Floats, Floats], Floats]
 """From two parameters in [0, 1], each (k,), to points (k, 3)."""
 
 # Distance of the two points that a tangent is taken from. At a pole the rows of a grid meet in one point:
 # tangents are taken this far inside instead.
 _STEP = 1e-4
-
-
-@dataclass(frozen=True)
-class Mesh:
-    """A surface of triangles; which side of a triangle is outside is left open.
-
-    Attributes:
-        points: (k, 3).
-        normals: of unit length (k, 3).
-        triangles: rows of `points` (m, 3).
-
-    """
-
-    points: Floats
-    normals: Floats
-    triangles: Integers
 
 
 def surface(point: Point, rows: int, columns: int) -> Mesh:

@@ -8,7 +8,7 @@ from PIL import Image
 from aninfonce.augment import ViewSource, simclr
 from aninfonce.training.checkpoints import checkpoints_in
 from aninfonce_papers.engine import ResultStore, find_study, plan, run_sweep
-from aninfonce_papers.rusak2025.simclr.running import training_config
+from aninfonce_papers.rusak2025.simclr.experiment import training_config
 from tests.datasets.files import pixels
 from tests.held import held_command
 from tests.ports import reserved_port
@@ -30,15 +30,15 @@ def pictures(tmp_path_factory):
 
 
 def tasks(pictures, **changes):
-    changes = {"data": str(pictures), "images": 48, "test_images": 24, **changes}
+    changes = {"pairs.data": str(pictures), "pairs.images": 48, "pairs.test_images": 24, **changes}
     return plan([find_study("imagenet")], "smoke", only=["AnInfoNCE"], changes=changes)
 
 
 def test_imagenets_way_on_a_folder(tmp_path, pictures):
     (row,) = run_sweep(tasks(pictures), ResultStore(tmp_path))
-    assert row["error"] is None
-    assert row["metrics"]["backbone: classes [%]"] > 50.0
-    assert len(row["metrics"]["Λ̂"][0]) == 8
+    assert row.error is None
+    assert row.metrics["backbone: classes [%]"] > 50.0
+    assert len(row.metrics["Λ̂"][0]) == 8
     assert not list((tmp_path / "unfinished").iterdir())
 
 
@@ -46,10 +46,10 @@ def test_imagenets_way_on_a_folder(tmp_path, pictures):
 def test_two_processes_take_their_rows_and_give_a_result(tmp_path, pictures, monkeypatch):
     with reserved_port() as port:
         monkeypatch.setenv("MASTER_PORT", str(port))
-        (row,) = run_sweep(tasks(pictures, devices=2), ResultStore(tmp_path))
-    assert row["error"] is None
-    assert row["published"]["backbone: average [%]"]["value"] == 79.3
-    assert set(row["published"]) <= set(row["metrics"])
+        (row,) = run_sweep(tasks(pictures, **{"score.devices": 2}), ResultStore(tmp_path))
+    assert row.error is None
+    assert row.published["backbone: average [%]"].value == 79.3
+    assert set(row.published) <= set(row.metrics)
 
 
 def test_shards_of_a_batch_are_its_rows():
@@ -65,7 +65,8 @@ def test_shards_of_a_batch_are_its_rows():
 
 @pytest.mark.process
 def test_a_killed_cell_goes_on_and_ends_the_same(tmp_path, pictures):
-    changes = {"data": str(pictures), "images": 48, "test_images": 24, "epochs": 4}
+    longer = {"recipe.steps": 12, "watch.checkpoint_every": 3}
+    changes = {"pairs.data": pictures, "pairs.images": 48, "pairs.test_images": 24, **longer}
     options = [f"--set={name}={value}" for name, value in changes.items()]
     options += ["--preset", "smoke", "--only", "AnInfoNCE", "--jobs", "1", "--out", tmp_path / "killed"]
     with held_command("after step-00000006", "run", "imagenet", *options):
@@ -75,16 +76,19 @@ def test_a_killed_cell_goes_on_and_ends_the_same(tmp_path, pictures):
     (cell,) = (tmp_path / "killed" / "unfinished").iterdir()
     assert checkpoints_in(cell)[-1].name == "step-00000006"
 
-    (resumed,) = run_sweep(tasks(pictures, epochs=4), store)
-    (whole,) = run_sweep(tasks(pictures, epochs=4), ResultStore(tmp_path / "whole"))
-    assert resumed["error"] is whole["error"] is None
-    assert resumed["metrics"] == whole["metrics"]
+    (resumed,) = run_sweep(tasks(pictures, **longer), store)
+    (whole,) = run_sweep(tasks(pictures, **longer), ResultStore(tmp_path / "whole"))
+    assert resumed.error is whole.error is None
+    assert resumed.metrics == whole.metrics
 
 
 def test_the_papers_recipe():
-    (cell, *_) = find_study("cifar10").cells("paper")
-    config = training_config(cell.configuration, 50_000, 256, 0)
+    (cell, *_) = find_study("cifar10").experiments("paper")
+    config = training_config(cell, 50_000, 256, 0)
     recipe = config.recipe
     assert (recipe.steps, recipe.warmup, recipe.decay) == (195_000, 1_950, "cosine")
     assert (recipe.optimizer, recipe.lars_lr, recipe.lars_decay) == ("lars", 0.3, 1e-6)
     assert config.checkpoint_every > 0
+    # As many epochs of fewer images.
+    fewer = training_config(cell, 25_000, 256, 0).recipe
+    assert (fewer.steps, fewer.warmup) == (97_500, 975)

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from torch import nn
 
 from aninfonce.diagnostics import audit
-from aninfonce.diagnostics.run import Run, run_of
+from aninfonce.diagnostics.training_facts import TrainingFacts, run_of
 from aninfonce.encoders.embedding import Embedding
 from aninfonce.losses import AnInfoNCE, EnsembleAnInfoNCE, LpInfoNCE, NTXent
 from aninfonce.training import Fitted, TrainingConfig
@@ -29,7 +29,7 @@ def fitted(loss, space="sphere", columns=DIM):
 
 
 def test_what_is_known():
-    assert run_of(lambda rows: rows) == Run()
+    assert run_of(lambda rows: rows) == TrainingFacts()
     assert run_of(nn.Linear(2, 2)).loss is None
     known = run_of(fitted(AnInfoNCE(DIM, potential=True), "box"))
     assert (known.loss, known.anisotropic, known.potential, known.flat) == ("AnInfoNCE", True, True, True)

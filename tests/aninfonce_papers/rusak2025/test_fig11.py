@@ -9,7 +9,7 @@ from aninfonce.losses import AlternatingLoss, EnsembleAnInfoNCE
 from aninfonce.processes import ensemble_process
 from aninfonce.spaces import Sphere
 from aninfonce_papers.engine import find_study
-from aninfonce_papers.rusak2025.kinds import alternate, joint_concentration
+from aninfonce_papers.rusak2025.fig11 import alternate, joint_concentration
 
 
 def test_rows_alternate_between_the_kinds():
@@ -23,7 +23,7 @@ def test_rows_alternate_between_the_kinds():
 
 
 def test_published_values():
-    cells = {cell.name: cell.published for cell in find_study("fig11").cells("laptop")}
+    cells = {cell.name: cell.published for cell in find_study("fig11").experiments("laptop")}
     values = [cells[name]["R²"].value for name in ("InfoNCE", "AnInfoNCE", "ensemble")]
     assert values == [0.48, 0.93, 0.98]
 

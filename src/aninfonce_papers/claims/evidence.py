@@ -1,0 +1,216 @@
+"""What claims are judged from: means over seeds of committed rows, beside the published values.
+
+This is the one place that knows how rows are stored. A claim names a `Value`, and is given a `Measured`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+
+from aninfonce_papers.engine import Preset, Published, Row, find_study, newest
+from aninfonce_papers.engine.row import configuration_key
+
+Printed = Mapping[tuple[str, str], Published]
+# Columns that name a row of a benchmark, by file.
+_NAMED_BY = {
+    "identify": ("setting",),
+    "potential": ("setting", "potential"),
+    "recordings": ("world", "method"),
+}
+BENCHMARKS = "benchmarks/"
+# A claim is about the largest run that there is; smoke runs only show that a study runs.
+_PRESETS: tuple[Preset, ...] = ("paper", "laptop")
+
+
+@dataclass(frozen=True)
+class Value:
+    """Where a number of a claim stands.
+
+    Attributes:
+        study: name of the study; for the rows of a benchmark its file, such as "benchmarks/recordings".
+        cell: name of the cell.
+        metric: name of the metric.
+
+    """
+
+    study: str
+    cell: str
+    metric: str
+
+
+def across(study: str, cells: Iterable[str], *metrics: str) -> list[Value]:
+    """Name the same metrics of several cells.
+
+    >>> [(value.cell, value.metric) for value in across("fig2", ["a", "b"], "R²")]
+    [('a', 'R²'), ('b', 'R²')]
+    """
+    return [Value(study, cell, metric) for cell in cells for metric in metrics]
+
+
+def against(study: str, first: str, second: str, *metrics: str) -> list[tuple[Value, Value]]:
+    """Pair the same metrics of two cells.
+
+    >>> [(high.cell, low.cell) for high, low in against("fig2", "a", "b", "R²")]
+    [('a', 'b')]
+    """
+    return [(Value(study, first, metric), Value(study, second, metric)) for metric in metrics]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was found for a value.
+
+    Attributes:
+        value: which one.
+        preset: size of the run, "benchmark" for a benchmark, empty if there is no row.
+        numbers: one for each seed; none if the rows do not have the metric.
+        published: value to compare with, if there is one.
+
+    """
+
+    value: Value
+    preset: str = ""
+    numbers: tuple[float, ...] = ()
+    published: Published | None = None
+
+    @property
+    def ran(self) -> bool:
+        """Whether there is a row."""
+        return bool(self.preset)
+
+    @property
+    def seeds(self) -> int:
+        """Their number."""
+        return len(self.numbers)
+
+    @property
+    def mean(self) -> float:
+        """Over seeds."""
+        return fmean(self.numbers) if self.numbers else math.nan
+
+    @property
+    def spread(self) -> float | None:
+        """Standard deviation over seeds, if there are several."""
+        return stdev(self.numbers) if self.seeds > 1 else None
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean; 0 for one seed, which says nothing about its spread."""
+        return (self.spread or 0.0) / math.sqrt(max(1, self.seeds))
+
+
+class Evidence:
+    """All measured values, and the printed ones of what was not run.
+
+    Example:
+        >>> evidence = Evidence([], printed=lambda study: {("a", "R²"): Published(0.5)})
+        >>> found = evidence.find(Value("s", "a", "R²"))
+        >>> found.ran, found.published.value
+        (False, 0.5)
+
+    Args:
+        rows: of studies, as a store gives them.
+        benchmarks: folder of the benchmarks' rows; none are read if omitted.
+        printed: gives the published values of a study by cell and metric, for what has no rows.
+
+    """
+
+    def __init__(
+        self,
+        rows: Iterable[Row],
+        benchmarks: Path | None = None,
+        printed: Callable[[str], Printed] | None = None,
+    ) -> None:
+        self._printed = printed or printed_values
+        self._cells = {**_study_cells(rows), **(_benchmark_cells(benchmarks) if benchmarks else {})}
+
+    def find(self, value: Value) -> Measured:
+        """Look a value up."""
+        cell = self._cells.get((value.study, value.cell))
+        if cell is None:
+            known = {} if value.study.startswith(BENCHMARKS) else self._printed(value.study)
+            return Measured(value, published=known.get((value.cell, value.metric)))
+        numbers = tuple(cell.metrics.get(value.metric, ()))
+        return Measured(value, cell.preset, numbers, cell.published.get(value.metric))
+
+
+def noise(spread: float, seeds: int, published: Published) -> float:
+    """Two standard errors of a difference from a published value, plus how exactly that was printed.
+
+    >>> round(noise(0.02, 4, Published(0.9, precision=0.005)), 3)
+    0.025
+    """
+    # One seed says nothing about its spread: take the published one for ours too.
+    ours = spread / math.sqrt(seeds) if seeds > 1 else published.spread
+    return 2.0 * math.hypot(ours, published.spread) + published.precision
+
+
+def printed_values(study: str) -> Printed:
+    """Read the published values that a study carries."""
+    return {
+        (experiment.name, metric): known
+        for experiment in find_study(study).experiments("laptop")
+        for metric, known in experiment.published.items()
+    }
+
+
+@dataclass(frozen=True)
+class _Cell:
+    preset: str
+    metrics: Mapping[str, Sequence[float]]
+    published: Mapping[str, Published]
+
+
+def _study_cells(rows: Iterable[Row]) -> dict[tuple[str, str], _Cell]:
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in newest(rows):
+        if row.error is None and row.preset in _PRESETS:
+            groups.setdefault((row.study, row.cell), []).append(row)
+    return {key: _chosen(group) for key, group in groups.items()}
+
+
+def _chosen(rows: Sequence[Row]) -> _Cell:
+    """Take the rows of one configuration.
+
+    Those at the largest preset, with published values that count rather than without (on other data they are
+    only shown), and of these the newest.
+    """
+    last = max(enumerate(rows), key=lambda item: (_rank(item[1]), item[0]))[1]
+    key = configuration_key(last.configuration)
+    mine = [row.metrics for row in rows if configuration_key(row.configuration) == key]
+    return _Cell(last.preset, _by_metric(mine), last.published)
+
+
+def _rank(row: Row) -> tuple[int, bool]:
+    return -_PRESETS.index(row.preset), any(known.goal != "shown" for known in row.published.values())
+
+
+def _benchmark_cells(folder: Path) -> dict[tuple[str, str], _Cell]:
+    cells = {}
+    for name, columns in _NAMED_BY.items():
+        path = folder / f"{name}.jsonl"
+        groups: dict[str, list[dict[str, object]]] = {}
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            row = json.loads(line)
+            groups.setdefault(", ".join(_word(column, row[column]) for column in columns), []).append(row)
+        for cell, rows in groups.items():
+            cells[f"{BENCHMARKS}{name}", cell] = _Cell("benchmark", _by_metric(rows), {})
+    return cells
+
+
+def _word(column: str, entry: object) -> str:
+    return str(entry) if column != "potential" else "with β" if entry else "without β"
+
+
+def _by_metric(rows: Iterable[Mapping[str, object]]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        for metric, number in row.items():
+            if isinstance(number, int | float):
+                found.setdefault(metric, []).append(float(number))
+    return found

@@ -1,0 +1,33 @@
+"""What the plots of studies share. Matplotlib is loaded when the first one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from aninfonce_papers.engine.row import Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Open a figure of so many inches, which keeps its texts apart."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def marks(axes: Axes, rows: Sequence[Row], places: Mapping[str, float], metric: str, **style: Any) -> None:
+    """Draw a metric of the cells that have a place on the horizontal axis, a mark for each run."""
+    mine = [row for row in rows if row.cell in places]
+    x, y = [places[row.cell] for row in mine], [row.number(metric) for row in mine]
+    axes.plot(x, y, **{"marker": "o", "linestyle": "", **style})
+
+
+def traces(axes: Axes, rows: Sequence[Row], cell: str, curve: str = "r2", **style: Any) -> None:
+    """Draw what was measured over the steps of one cell's trainings, a line for each run."""
+    for row in rows:
+        if row.cell == cell:
+            axes.plot(*row.curve(curve), linewidth=1, **style)

@@ -1,0 +1,274 @@
+"""One experiment: train a network on views, or take it as it is, and probe it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import JsonValue, NonNegativeInt, PositiveFloat, PositiveInt
+from torch import nn
+
+from aninfonce.augment import SIMCLR_GROUPS, GroupedViews, ViewSource, simclr
+from aninfonce.datasets import LabelledImages, load_images
+from aninfonce.encoders import ResNet
+from aninfonce.extending import global_stream, stream
+from aninfonce.losses import AlternatingLoss, AnInfoNCE, EnsembleAnInfoNCE, InfoNCE
+from aninfonce.training import Fitted, TrainingConfig, fit
+from aninfonce_papers.engine import Encoder, Experiment, Loss, Metrics, Pairs, Score
+from aninfonce_papers.engine.scratch import scratch_folder
+from aninfonce_papers.rusak2025.simclr.network import LevelsLoss, Network
+from aninfonce_papers.rusak2025.simclr.probes import logistic_probe, measure, sgd_probe
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
+Method = Literal[
+    "InfoNCE",
+    "AnInfoNCE",
+    "AnInfoNCE without ℓ2",
+    "Λ̂ below, InfoNCE on top",
+    "a Λ̂ per augmentation group",
+    "β heads",
+    "larger embedding",
+    "untrained",
+]
+PUBLISHED_METHODS: tuple[Method, ...] = ("InfoNCE", "AnInfoNCE", "AnInfoNCE without ℓ2")
+IDEAS: tuple[Method, ...] = (
+    "Λ̂ below, InfoNCE on top",
+    "a Λ̂ per augmentation group",
+    "β heads",
+    "larger embedding",
+)
+UNTRAINED: Method = "untrained"
+
+
+class SimCLRPairs(Pairs):
+    """Views of images.
+
+    Attributes:
+        data: set of images by name, or a folder of them with a folder for each class.
+        size: side of the pictures of a folder.
+        images: to train on, and to fit probes on.
+        test_images: to score probes on.
+        grouped: whether the views of a pair differ in one group of augmentations, each in turn.
+
+    """
+
+    data: str
+    size: PositiveInt = 32
+    images: PositiveInt
+    test_images: PositiveInt
+    grouped: bool = False
+
+    @property
+    def held_out(self) -> float:
+        """None: the table is of encoders that were trained on all images; probes have test images."""
+        return 0.0
+
+    def split(self, name: Literal["train", "test"], seed: int) -> LabelledImages:
+        """Open a split: some of its images in memory, or all of them as they lie on disk."""
+        whole = load_images(self.data, name, size=self.size)
+        n = self.images if name == "train" else self.test_images
+        return whole if n >= len(whole) else whole.take(n, seed)
+
+    def open(self, images: LabelledImages, seed: int, shard: tuple[int, int] = (0, 1)) -> ViewSource:
+        """Make the stream of pairs, of which this process, (rank, processes), sees a part."""
+        kind = GroupedViews if self.grouped else ViewSource
+        return kind(images.images, simclr("cifar10"), seed, shard=shard)
+
+
+class SimCLREncoder(Encoder):
+    """Backbone and projector.
+
+    Attributes:
+        space: unbounded, since the network brings its own sphere.
+        dim: columns of the last layer.
+        depth: of the residual network.
+        stem: its first layers.
+        width: of it.
+        hidden: width inside the projector.
+        sphere: bring the last layer to unit length.
+        levels: the loss also sees the projector's first layer.
+
+    """
+
+    space: Literal["unbounded"] = "unbounded"
+    dim: PositiveInt
+    depth: PositiveInt
+    stem: Literal["cifar", "cifar-half", "imagenet"]
+    width: PositiveInt
+    hidden: PositiveInt
+    sphere: bool = True
+    levels: bool = False
+
+    def network(self, channels: int, seed: int) -> Network:
+        """Build it for images of so many channels; the seed draws the weights."""
+        generator = stream(seed, "network")
+        backbone = ResNet(
+            self.depth, stem=self.stem, in_channels=channels, width=self.width, generator=generator
+        )
+        return Network(
+            backbone,
+            hidden=self.hidden,
+            dim=self.dim,
+            sphere=self.sphere,
+            levels=self.levels,
+            generator=generator,
+        )
+
+
+class SimCLRLoss(Loss):
+    """The loss of a method, for embeddings that are on the sphere already where they should be.
+
+    All count negatives as SimCLR does. Λ̂ starts at 1/τ everywhere, which on the sphere is InfoNCE itself.
+
+    Attributes:
+        method: whose loss it is.
+        temperature: τ.
+        columns: below the last layer, for a loss on two levels.
+        positive_map: how Λ̂ is kept positive.
+
+    """
+
+    name: str = "custom"
+    method: Method
+    temperature: PositiveFloat
+    columns: NonNegativeInt = 0
+    positive_map: Literal["exp", "softplus"] = "exp"
+
+    def module(self, dim: int, seed: int) -> nn.Module:
+        """Build it for the last layer's columns; the seed draws the weights of β."""
+        counted: Any = {
+            "symmetric": True,
+            "candidates": "both",
+            "normalize": False,
+            "gather_distributed": True,
+        }
+        trained: Any = {**counted, "initial": 1 / self.temperature, "positive_map": self.positive_map}
+        top = InfoNCE(temperature=self.temperature, **counted)
+        if self.method == "InfoNCE":
+            return top
+        if self.method == "Λ̂ below, InfoNCE on top":
+            return LevelsLoss(self.columns, AnInfoNCE(self.columns, **trained), top)
+        if self.method == "a Λ̂ per augmentation group":
+            return AlternatingLoss(EnsembleAnInfoNCE(dim, len(SIMCLR_GROUPS), **trained))
+        with global_stream(seed, "weights of β"):
+            return AnInfoNCE(dim, potential=self.method == "β heads", **trained)
+
+
+class Probes(Score):
+    """Classes and augmentations that linear probes read off the frozen network.
+
+    Attributes:
+        devices: to train on.
+        probe: logistic regression, or a linear layer trained as in the paper.
+
+    """
+
+    devices: PositiveInt = 1
+    probe: Literal["logistic", "sgd"] = "logistic"
+
+    def run(self, experiment: Experiment, seed: int) -> Metrics:
+        """Train and probe, on as many devices as are named."""
+        from lightning_fabric import Fabric
+
+        # Processes of their own rather than copies of this command: a sweep has started already.
+        strategy = "ddp_spawn" if self.devices > 1 else "auto"
+        fabric = Fabric(accelerator="auto", devices=self.devices, strategy=strategy)
+        found: Metrics = fabric.launch(train_and_probe, experiment, seed, scratch_folder())  # type: ignore[arg-type]
+        return found
+
+
+def train_and_probe(fabric: Fabric, experiment: Experiment, seed: int, folder: Path | None) -> Metrics:
+    """Do the work of one process.
+
+    Args:
+        fabric: launched.
+        experiment: to run.
+        seed: of images, weights and views.
+        folder: for checkpoints, from which a run that was killed goes on; None for none.
+
+    Returns:
+        The results, on the first process; nothing on the others.
+
+    """
+    pairs, encoder, score = experiment.pairs, experiment.encoder, experiment.score
+    assert isinstance(pairs, SimCLRPairs)
+    assert isinstance(encoder, SimCLREncoder)
+    assert isinstance(score, Probes)
+    train = pairs.split("train", seed)
+    network = encoder.network(train.shape[0], seed)
+    found: dict[str, JsonValue] = {}
+    if experiment.loss is not None:
+        fitted = _train(fabric, experiment, train, network, seed, folder)
+        rows = fitted.history
+        curve: dict[str, JsonValue] = {
+            "steps": [row["step"] for row in rows],
+            "value": [round(row["loss"], 4) for row in rows],
+        }
+        found = {"loss": curve, **_concentration(fitted)}
+    if not fabric.is_global_zero:
+        return {}
+    probe = sgd_probe if score.probe == "sgd" else logistic_probe
+    test = pairs.split("test", seed)
+    return {**measure(network.to(fabric.device), train, test, probe=probe, seed=seed), **found}
+
+
+def _train(
+    fabric: Fabric,
+    experiment: Experiment,
+    train: LabelledImages,
+    network: Network,
+    seed: int,
+    folder: Path | None,
+) -> Fitted:
+    pairs, encoder, loss = experiment.pairs, experiment.encoder, experiment.loss
+    assert isinstance(pairs, SimCLRPairs)
+    assert isinstance(encoder, SimCLREncoder)
+    assert loss is not None
+    module: nn.Module = network
+    if fabric.world_size > 1 and fabric.device.type == "cuda":
+        module = nn.SyncBatchNorm.convert_sync_batchnorm(network)  # type: ignore[no-untyped-call]
+    return fit(
+        pairs.open(train, seed, (fabric.global_rank, fabric.world_size)),
+        training_config(experiment, len(train), network.out_features, seed),
+        encoder=module,
+        loss=loss.module(encoder.dim, seed),
+        directory=folder,
+        resume=True,
+        fabric=fabric,
+    )
+
+
+def training_config(experiment: Experiment, images: int, columns: int, seed: int) -> TrainingConfig:
+    """Give the settings of the training.
+
+    Args:
+        experiment: to run.
+        images: that there are; as many epochs if they are fewer than the experiment names.
+        columns: that the loss sees.
+        seed: of the run.
+
+    Returns:
+        The settings.
+
+    """
+    assert isinstance(experiment.pairs, SimCLRPairs)
+    assert experiment.recipe is not None
+    share = min(1.0, images / experiment.pairs.images)
+    if share < 1.0:
+        recipe = experiment.recipe
+        steps = max(1, round(share * recipe.steps))
+        changed = recipe.model_copy(update={"steps": steps, "warmup": round(share * recipe.warmup)})
+        experiment = experiment.model_copy(update={"recipe": changed})
+    return experiment.training_config(seed).model_copy(update={"dim": columns})
+
+
+def _concentration(fitted: Fitted) -> dict[str, JsonValue]:
+    """Give every Λ̂ of the loss, sorted."""
+    found: list[JsonValue] = [
+        [round(value, 4) for value in sorted(part.concentration.tolist())]
+        for part in fitted.loss.modules()
+        if isinstance(part, AnInfoNCE)
+    ]
+    return {"Λ̂": found} if found else {}

@@ -1,0 +1,54 @@
+"""Rows from before an experiment was one typed value: each committed one finds its experiment."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aninfonce_papers.engine import ResultStore, Row, find_study, old_rows, plan, remaining
+from aninfonce_papers.engine.old_rows import brought_up_to_date
+
+RESULTS = Path(__file__).parents[3] / "results"
+
+
+@pytest.fixture(scope="module")
+def lines():
+    return [json.loads(line) for line in (RESULTS / "results.jsonl").read_text().splitlines()]
+
+
+def test_every_committed_row_is_that_of_an_experiment(lines):
+    rows = ResultStore(RESULTS).rows()
+    assert len(rows) == len(lines)
+    grids = {name: find_study(name).experiments("laptop") for name in {row.study for row in rows}}
+    known = {(name, found.name, found.key) for name, grid in grids.items() for found in grid}
+    for row, line in zip(rows, lines, strict=True):
+        study, cell, seed, key = row.key
+        assert (study, cell, key) in known, "settings changed: see aninfonce_papers/engine/old_rows.py"
+        assert (study, cell, seed) == (line["study"], line["cell"], line["seed"])
+        assert row.metrics == line["metrics"]
+
+
+def test_what_was_run_is_not_run_again():
+    tasks = plan([find_study("fig2")], "laptop", seeds=3)
+    assert remaining(tasks, ResultStore(RESULTS)) == []
+    changed = plan([find_study("fig2")], "laptop", changes={"recipe.steps": 1_999})
+    # The optimal loss has no recipe.
+    assert len(remaining(changed, ResultStore(RESULTS))) == len(changed) - 1
+
+
+def test_a_flat_configuration_that_nobody_committed_stays_as_it_is(lines):
+    line = next(line for line in lines if "steps" in line["configuration"])
+    other = {**line, "configuration": {**line["configuration"], "steps": 7}}
+    for change in (other, {**line, "preset": "paper"}, {**line, "cell": "another"}):
+        row = Row.model_validate_json(json.dumps(change))
+        assert brought_up_to_date(row) == row
+    assert brought_up_to_date(Row.model_validate_json(json.dumps(line))).configuration["recipe"]
+
+
+def test_an_experiment_that_changed_is_another_one(lines, monkeypatch):
+    line = next(line for line in lines if line["study"] == "fig5")
+    row = Row.model_validate_json(json.dumps(line))
+    (first, *_) = find_study("fig5").experiments("laptop")
+    changed = {first.name: first.edited("pairs.degrees", 61.0)}
+    monkeypatch.setattr(old_rows, "_experiments", lambda study: changed)
+    assert brought_up_to_date(row) == row
