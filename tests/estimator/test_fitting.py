@@ -11,6 +11,7 @@ from sklearn.base import clone
 from torch import nn
 
 from aninfonce.estimator import ContrastiveICA, contrastive_ica, fitting
+from aninfonce.processes import process
 from tests.estimator.small import UNFINISHED, autoregressive, make_pairs, quick
 
 pytestmark = UNFINISHED
@@ -228,3 +229,21 @@ def test_where_there_is_no_linear_map_to_start_from(changes, recording, monkeypa
 
     monkeypatch.setattr(fitting.Run, "start_from_linear", refuse)
     quick(n_components=2, **changes).fit(recording)
+
+
+def test_a_sphere_is_trained_from_random_weights_that_bend(monkeypatch):
+    calls = []
+    train = fitting.train_on_kinds
+
+    def noted(kinds, held_out, parameters, seed, **options):
+        calls.append((parameters["encoder_options"].get("slope"), options.get("from_linear", True)))
+        return train(kinds, held_out, parameters, seed, **options)
+
+    monkeypatch.setattr(fitting, "train_on_kinds", noted)
+    pairs = process("fig2/25", seed=0).sample(2000, torch.Generator().manual_seed(0))
+    ica = ContrastiveICA(10, max_steps=60, batch_size=256, random_state=0)
+    ica.fit(pairs.z.numpy(), pairs.z_pos.numpy())
+    assert ica.space_ == "sphere"
+    # From a linear map, the linear map itself, and the run that is kept.
+    assert calls == [(None, True), (None, True), (0.2, False)]
+    assert ica.nonlinear_gain_ is None

@@ -26,13 +26,9 @@ _ONLINE_RATE = 0.1
 # factors, where the held-out score is best near 30 passes and far below zero at 70.
 _PASSES = 30
 _FEWEST_STEPS = 100
-# Options of networks that the estimator takes if nothing else is said. What users observe is often nearly
-# linear in its factors: the last layer sees it beside the hidden ones, and these bend less. Where maps fold
-# they have to bend as much as a network can.
-_OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
-    "random": {"mlp": {"skip": True, "slope": 0.5}},
-    "geodesic": {"mlp": {"skip": True}},
-}
+# How much hidden layers bend, as the slope of their units: 1 would be a straight line.
+BENT = {"slope": 0.2}
+_LESS_BENT = {"slope": 0.5}
 # A linear map is found within this many steps, and does not learn by heart: nothing would end it early.
 _LINEAR_STEPS = 600
 # Parameters that the settings of a run have other names for.
@@ -223,7 +219,7 @@ def training_config(
         "held_out": 0.0,
     }
     for name in ("loss",) if own else ("loss", "encoder"):
-        options = {**_OPTIONS[parameters["start"]].get(parameters[name], {}), **parameters[f"{name}_options"]}
+        options = {**_usual_options(parameters, parameters[name]), **parameters[f"{name}_options"]}
         # The recipe "paper" brings a loss and an encoder of its own, unless others are asked for.
         asked = parameters[f"{name}_options"]
         if recipe.get("name") != "paper" or asked or parameters[name] not in ("aninfonce", "mlp"):
@@ -237,6 +233,18 @@ def training_config(
     with own_names():
         config = parse_config(given, source="parameters of the estimator", names=_NAMES)
     return _fit_to_size(config, kinds * pairs, few_passes=few_passes and not asks_for_steps(parameters))
+
+
+def _usual_options(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Give the options of a network or loss that the estimator takes if nothing else is said.
+
+    What users observe is often nearly linear in its factors: the last layer sees it beside the hidden ones,
+    and these bend less. Where maps fold, and on a sphere, they bend as they do elsewhere.
+    """
+    if name != "mlp":
+        return {}
+    nearly_linear = parameters["start"] == "random" and parameters["space"] in ("auto", "flat")
+    return {"skip": True, **(_LESS_BENT if nearly_linear else BENT)}
 
 
 def linear_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
