@@ -239,11 +239,13 @@ def _usual_options(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Give the options of a network or loss that the estimator takes if nothing else is said.
 
     What users observe is often nearly linear in its factors: the last layer sees it beside the hidden ones,
-    and these bend less. Where maps fold, and on a sphere, they bend as they do elsewhere.
+    and these bend less. Where maps fold, on a sphere, and where nothing starts from a linear map, they bend
+    as they do elsewhere.
     """
     if name != "mlp":
         return {}
-    nearly_linear = parameters["start"] == "random" and parameters["space"] in ("auto", "flat")
+    starts_linear = parameters["start"] == "random" and parameters["dynamics"] is None
+    nearly_linear = starts_linear and parameters["space"] in ("auto", "flat")
     return {"skip": True, **(_LESS_BENT if nearly_linear else BENT)}
 
 
