@@ -1,8 +1,10 @@
 """Run the tests of processes and signals many times in a row: alone, and with every core kept busy.
 
-    python -m tests.races --times 20
+    python -m tests.races --times 20                # both kinds
+    python -m tests.races --times 20 --busy 0       # one of them
 
-Ends with the first failure. `-k` and other options of pytest may follow.
+Each round runs as `make test` does, by two workers. Ends with the first failure. `-k` and other
+options of pytest may follow.
 """
 
 import argparse
@@ -37,9 +39,17 @@ def busy_cores(count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--times", type=int, default=20, help="rounds of each kind (default 20)")
+    parser.add_argument(
+        "--busy",
+        type=int,
+        nargs="+",
+        default=(0, os.cpu_count()),
+        help="cores to keep busy (default: 0, all)",
+    )
     known, options = parser.parse_known_args()
-    command = [sys.executable, "-m", "pytest", "tests", "-m", "process", "-q", "-x", *options]
-    for busy in (0, os.cpu_count()):
+    workers = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+    command = [sys.executable, "-m", "pytest", "tests", "-m", "process", "-q", "-x", *workers, *options]
+    for busy in known.busy:
         with busy_cores(busy):
             for number in range(1, known.times + 1):
                 start = time.perf_counter()
@@ -48,7 +58,9 @@ def main():
                     sys.exit(done.stdout + done.stderr)
                 summary = done.stdout.strip().splitlines()[-1]
                 seconds = time.perf_counter() - start
-                print(f"{busy} cores busy, {number} of {known.times}: {summary}; {seconds:.0f} s", flush=True)
+                load = os.getloadavg()[0]  # tells whether anything else was running
+                took = f"{seconds:.0f} s, load {load:.1f}"
+                print(f"{busy} cores busy, {number} of {known.times}: {summary}; {took}", flush=True)
 
 
 if __name__ == "__main__":
