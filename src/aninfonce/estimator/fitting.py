@@ -13,9 +13,10 @@ import torch
 from torch import nn
 
 from aninfonce._seeds import derive_seed
-from aninfonce.encoders import MLP, SphereHead
+from aninfonce.encoders import MLP
 from aninfonce.encoders.embedding import Embedding, embed_in_chunks, weight_type
 from aninfonce.encoders.whitening import Whitening
+from aninfonce.estimator.exchanging import ExchangedSource, sides_are_alike
 from aninfonce.estimator.frames import Array, Frames
 from aninfonce.estimator.geodesics import start_unrolled
 from aninfonce.estimator.pairs import Pairs
@@ -25,7 +26,7 @@ from aninfonce.estimator.shrinking import shrink_to_linear
 from aninfonce.estimator.sources import open_source
 from aninfonce.training.config import TrainingConfig
 from aninfonce.training.early_stopping import EarlyStopping
-from aninfonce.training.errors import TrainingInterrupted
+from aninfonce.training.errors import SphereFound, TrainingInterrupted
 from aninfonce.training.fitted import Fitted
 from aninfonce.training.loop import Trainer
 from aninfonce.training.progress_bar import ProgressBar
@@ -120,26 +121,34 @@ def train_on_kinds(
     linear = None
     if from_linear and held_out is not None and _bends_flat_space(parameters):
         linear = train_on_kinds(kinds, held_out, linear_settings(parameters), seed, device=device)
+    # On a sphere sides can differ by less than rows can tell; from a linear map no run ends on one.
+    flat = linear is not None or parameters["space"] == "flat"
+    symmetric = parameters["loss"] == "aninfonce" and parameters["dynamics"] is None
+    exchanged = flat and symmetric and len(kinds) == 1 and sides_are_alike(kinds[0])
     for start in range(parameters["n_init"]):
         own = copy.deepcopy(encoder) if isinstance(encoder, nn.Module) else None
         if start:
             config = config.model_copy(update={"seed": derive_seed(seed, "start", start) % 2**31})
-        run = Run(kinds, config, device, verbose, held_out, parameters["patience"], own)
+        run = Run(kinds, config, device, verbose, held_out, parameters["patience"], own, exchanged=exchanged)
+        run.trainer.stays_flat = linear is not None
         # A linear map cannot fold.
         unrolls = parameters["start"] == "geodesic" and parameters["encoder_options"].get("depth") != 0
         residual = run.start_unrolled(kinds) if unrolls else None
         if linear is not None and not unrolls:
             run.start_from_linear(linear.fitted)
-        trained = Trained(run.fit(), tuple(kinds), held_out, run.stopping, linear, residual)
+        try:
+            fitted = run.fit()
+        except SphereFound:
+            # Seen through a mixing that bends, a linear map is a worse start than none on a sphere, and a
+            # network that bends less a worse one: R² .993 in the place of .995.
+            bent = {**parameters, "encoder_options": {**BENT, **parameters["encoder_options"]}}
+            return train_on_kinds(
+                kinds, held_out, bent, seed, device=device, verbose=verbose, from_linear=False
+            )
+        trained = Trained(fitted, tuple(kinds), held_out, run.stopping, linear, residual)
         if best is None or _score(trained) > _score(best):
             best = trained
     assert best is not None
-    if linear is not None and isinstance(best.fitted.encoder.head, SphereHead):
-        # On a sphere, seen through a mixing that bends, a linear map is a worse start than none, and a
-        # network that bends less a worse one: R² .993 in the place of .995.
-        options = {**BENT, **parameters["encoder_options"]}
-        again = {**parameters, "encoder_options": options}
-        return train_on_kinds(kinds, held_out, again, seed, device=device, verbose=verbose, from_linear=False)
     return best
 
 
@@ -167,6 +176,7 @@ class Run:
         held_out: pairs that decide which weights are kept; None for the last ones.
         patience: of the early stopping.
         encoder: a module of the user's own.
+        exchanged: whether to read pairs backwards, too.
 
     """
 
@@ -179,6 +189,8 @@ class Run:
         held_out: Sequence[Pairs] | None = None,
         patience: int | None = None,
         encoder: nn.Module | None = None,
+        *,
+        exchanged: bool = False,
     ) -> None:
         frames = kinds[0].frames
         _check_spread(frames)
@@ -191,9 +203,10 @@ class Run:
         if held_out is not None:
             watched = [pairs.some(_MOST_WATCHED, config.seed) for pairs in held_out]
             self.stopping = watch(watched, self.centre, patience)
+        source = open_source(kinds, config.seed, self.centre)
         with own_names():
             self.trainer = Trainer(
-                open_source(kinds, config.seed, self.centre),
+                ExchangedSource(source, config.seed) if exchanged else source,
                 config,
                 encoder=encoder,
                 fabric=one_device(device),

@@ -44,3 +44,7 @@ class TrainingInterrupted(RuntimeError):
         self.signal, self.step, self.checkpoint = received, step, checkpoint
         saved = "nothing was saved" if checkpoint is None else f"saved {checkpoint}"
         super().__init__(f"stopped by {signal.Signals(received).name} after step {step}; {saved}")
+
+
+class SphereFound(Exception):
+    """The latents of a run that was to stay in flat space live on a sphere."""

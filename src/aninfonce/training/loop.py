@@ -33,7 +33,7 @@ from aninfonce.training.checkpoints import (
 from aninfonce.training.completing import check_batches, complete_config
 from aninfonce.training.config import TrainingConfig
 from aninfonce.training.early_stopping import EarlyStopping
-from aninfonce.training.errors import NonFiniteLoss, TrainingInterrupted
+from aninfonce.training.errors import NonFiniteLoss, SphereFound, TrainingInterrupted
 from aninfonce.training.fitted import Fitted
 from aninfonce.training.interrupt import StoppedAtOnce, StopSignals
 from aninfonce.training.model import EncoderWithLoss, build_embedding, build_loss
@@ -176,6 +176,8 @@ class Trainer:
         # As it runs: a first phase that is ended early shortens it.
         self.recipe = self.config.recipe
         self.spherical = not self.config.unfolds
+        # A caller with another way to train on a sphere has `SphereFound` raised before this run goes there.
+        self.stays_flat = False
         self.closed = False
         self.folding: FoldingCheck | None = None
         self.choice: SpaceChoice | None = None
@@ -218,6 +220,8 @@ class Trainer:
         self.model.train()
         while self.step < self.recipe.steps:
             if is_due_on_sphere(self):
+                if self.stays_flat:
+                    raise SphereFound
                 put_on_sphere(self)
             value = self._one_step()
             old = self.running_loss
