@@ -148,7 +148,7 @@ def bootstrap_interval(
     np.add.at(sums, member, steps)
     rng = np.random.default_rng(derive_seed(seed, "bootstrap"))
     draws = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), replicates)
-    moved = values + _few_clusters(len(sums)) * (draws - 1.0) @ sums
+    moved = values + few_clusters(len(sums)) * (draws - 1.0) @ sums
     if relative_error is not None:
         moved = moved * np.exp(relative_error * rng.standard_normal(moved.shape))
     tails = 0.5 * (1 - level), 0.5 * (1 + level)
@@ -156,7 +156,7 @@ def bootstrap_interval(
     return FittedConcentration(values, interval, level, np.cov(moved.T).reshape(d, d))
 
 
-def _few_clusters(count: int) -> float:
+def few_clusters(count: int) -> float:
     """Stretch what resampled clusters find as Student's t does a normal: 1.05 for 40 of them, 1.22 for 10."""
     if count < 2:
         raise ValueError("`clusters` must be at least 2, got one that holds all pairs")

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from aninfonce._seeds import derive_seed
 from aninfonce.alignment import independent_axes
-from aninfonce.diagnostics.concentration import FittedConcentration, fit_concentration
+from aninfonce.diagnostics.concentration import FittedConcentration, few_clusters, fit_concentration
 from aninfonce.diagnostics.flat_concentration import fit_flat_concentration
 from aninfonce.encoders.embedding import Embedding
 from aninfonce.estimator.columns import embed_rows, permute_columns, turn_columns
@@ -166,7 +166,7 @@ def _variance_error(z: Tensor, *, in_time: bool) -> Floats:
     stretches = max(2, round(len(squares) ** (1 / 3))) if in_time else len(squares)
     means = np.stack([part.mean(axis=0) for part in np.array_split(squares, stretches)])
     error: Floats = means.std(axis=0, ddof=1) / np.sqrt(stretches) / squares.mean(axis=0)
-    return error
+    return few_clusters(stretches) * error
 
 
 def separate_blocks(
