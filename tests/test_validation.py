@@ -8,6 +8,7 @@ from aninfonce._validation import (
     check_choice,
     check_count,
     check_number,
+    check_unmasked,
     describe,
     did_you_mean,
     nearest_names,
@@ -73,3 +74,11 @@ def test_what_is_no_number_is_named(value):
 
 def test_numpys_numbers_are_described_by_their_value():
     assert "-1" in describe(np.int64(-1))
+
+
+def test_masked_values_are_refused():
+    whole = np.ma.masked_array([1.0, 2.0], mask=False)
+    assert check_unmasked(whole, "x") is whole
+    with pytest.raises(ValueError, match="`x` must have no masked values, got 1 of them"):
+        check_unmasked(np.ma.masked_array([1.0, 2.0], mask=[False, True]), "x")
+    assert check_unmasked(torch.ones(2), "x").sum() == 2

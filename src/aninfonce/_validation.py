@@ -120,6 +120,14 @@ def check_finite(value: Tensor, name: str) -> Tensor:
     return value
 
 
+def check_unmasked(value: Any, name: str) -> Any:
+    """Require that no value is masked: what lies behind the mask of an array would be taken for data."""
+    np = sys.modules.get("numpy")
+    if np is not None and isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(f"`{name}` must have no masked values, got {int(value.mask.sum())} of them")
+    return value
+
+
 def check_same_device(**tensors: Tensor | None) -> None:
     """Require that all given tensors live on one device."""
     devices = {name: tensor.device for name, tensor in tensors.items() if tensor is not None}
