@@ -7,6 +7,7 @@ import torch
 from aninfonce._validation import (
     check_choice,
     check_count,
+    check_flag,
     check_number,
     check_unmasked,
     describe,
@@ -82,3 +83,11 @@ def test_masked_values_are_refused():
     with pytest.raises(ValueError, match="`x` must have no masked values, got 1 of them"):
         check_unmasked(np.ma.masked_array([1.0, 2.0], mask=[False, True]), "x")
     assert check_unmasked(torch.ones(2), "x").sum() == 2
+
+
+def test_flags_are_true_or_false():
+    assert check_flag(True, "symmetric") is True
+    assert check_flag(np.False_, "symmetric") is False
+    for value in ("no", 1, None, 0.0):
+        with pytest.raises(ValueError, match="`symmetric` must be True or False, got"):
+            check_flag(value, "symmetric")

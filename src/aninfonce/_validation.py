@@ -164,6 +164,15 @@ def check_count(value: SupportsIndex, name: str, *, minimum: int = 1) -> int:
     return number
 
 
+def check_flag(value: Any, name: str) -> bool:
+    """Require True or False, Python's or numpy's: a text such as "no" would pass for True."""
+    if value is True or value is False:
+        return value
+    if not _is_bool(value):
+        raise ValueError(f"`{name}` must be True or False, got {describe(value)}")
+    return bool(value)
+
+
 def _is_bool(value: object) -> bool:
     return isinstance(value, bool) or str(getattr(value, "dtype", "")) in ("bool", "torch.bool")
 
