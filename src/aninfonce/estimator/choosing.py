@@ -113,13 +113,16 @@ def choose_lag(frames: Frames, columns: int | None = None) -> tuple[int, ChoiceC
     # The two sides of a pair must not have been made of the same rows.
     first = lag = frames.window + summed_rows(frames, shortest // 8) - 1
     lags, found = [], []
+    rung = frames.window
     while lag <= max(first, most):
         if _has_pairs(frames, lag):
             lags.append(lag)
             found.append(remembered(lagged(frames, lag), columns or _COMPONENTS))
             if found[-1] < _FORGOTTEN:
                 break
-        lag *= _FACTOR
+        while rung <= lag:
+            rung *= _FACTOR
+        lag = rung
     if not lags:
         # Says what is missing.
         lagged(frames, first)
