@@ -20,7 +20,7 @@ TESTED_ELSEWHERE = {
     "aninfonce": {
         "*/__init__": ("test_lazy", "gives out names, nothing else"),
         "__init__": ("test_lazy", "gives out names, nothing else"),
-        "_settings": ("training/test_config", "a base class without a method"),
+        "_settings": ("training/test_config", "the base of all settings, which are tested there"),
         "recipe": ("training/test_config", "settings, refused and completed with those of a run"),
         "extending": ("test_lazy", "gives out names, nothing else"),
         "functional": ("losses/test_info_nce", "gives out names, nothing else"),

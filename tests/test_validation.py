@@ -7,7 +7,9 @@ import torch
 from aninfonce._validation import (
     check_choice,
     check_count,
+    check_flag,
     check_number,
+    check_unmasked,
     describe,
     did_you_mean,
     nearest_names,
@@ -73,3 +75,19 @@ def test_what_is_no_number_is_named(value):
 
 def test_numpys_numbers_are_described_by_their_value():
     assert "-1" in describe(np.int64(-1))
+
+
+def test_masked_values_are_refused():
+    whole = np.ma.masked_array([1.0, 2.0], mask=False)
+    assert check_unmasked(whole, "x") is whole
+    with pytest.raises(ValueError, match="`x` must have no masked values, got 1 of them"):
+        check_unmasked(np.ma.masked_array([1.0, 2.0], mask=[False, True]), "x")
+    assert check_unmasked(torch.ones(2), "x").sum() == 2
+
+
+def test_flags_are_true_or_false():
+    assert check_flag(True, "symmetric") is True
+    assert check_flag(np.False_, "symmetric") is False
+    for value in ("no", 1, None, 0.0):
+        with pytest.raises(ValueError, match="`symmetric` must be True or False, got"):
+            check_flag(value, "symmetric")

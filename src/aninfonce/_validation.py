@@ -120,6 +120,14 @@ def check_finite(value: Tensor, name: str) -> Tensor:
     return value
 
 
+def check_unmasked(value: Any, name: str) -> Any:
+    """Require that no value is masked: what lies behind the mask of an array would be taken for data."""
+    np = sys.modules.get("numpy")
+    if np is not None and isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(f"`{name}` must have no masked values, got {int(value.mask.sum())} of them")
+    return value
+
+
 def check_same_device(**tensors: Tensor | None) -> None:
     """Require that all given tensors live on one device."""
     devices = {name: tensor.device for name, tensor in tensors.items() if tensor is not None}
@@ -154,6 +162,15 @@ def check_count(value: SupportsIndex, name: str, *, minimum: int = 1) -> int:
     if number is None or number < minimum:
         raise ValueError(f"`{name}` must be a whole number of at least {minimum}, got {describe(value)}")
     return number
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Require True or False, Python's or numpy's: a text such as "no" would pass for True."""
+    if value is True or value is False:
+        return value
+    if not _is_bool(value):
+        raise ValueError(f"`{name}` must be True or False, got {describe(value)}")
+    return bool(value)
 
 
 def _is_bool(value: object) -> bool:

@@ -90,6 +90,7 @@ def test_a_checkpoint(tmp_path):
         ({"--encoder": "my_encoder:missing"}, "--encoder must be module:name"),
         ({"--data": "nowhere"}, "--data must be an .npz, .csv or .parquet file, a folder"),
         ({"--data": "empty"}, "must hold an array `x`"),
+        ({"--out": "pairs.npz"}, "--out must be a folder, got the file pairs.npz"),
     ],
 )
 def test_bad_input_is_named(module, changes, message):

@@ -375,3 +375,14 @@ def test_bad_input_is_one_clear_line(trained, tmp_path):
         assert result.stderr.startswith("error: "), arguments
         assert message in result.stderr, (arguments, result.stderr)
         assert "Traceback" not in result.output
+
+
+def test_too_little_memory_is_told_in_a_line(tmp_path):
+    path = tmp_path / "pairs.npz"
+    x = np.random.default_rng(0).normal(size=(200, 4)).astype(np.float32)
+    np.savez(path, x=x, x_pos=x)
+    recipe = {"steps": 2, "batch_size": 64, "growth": []}
+    config = write_config(tmp_path, data={"arrays": "pairs.npz"}, dim=10**12, recipe=recipe)
+    found = run("train", config, "--out", tmp_path / "run", "--accelerator", "cpu")
+    assert found.exit_code == 1
+    assert "error: there is not enough memory" in found.output

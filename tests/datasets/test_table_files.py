@@ -70,8 +70,8 @@ def test_a_table_of_other_names_or_none_is_x(tmp_path):
         ("x_0,x_0\n1,2\n", "two columns 'x_0'"),
         ("x_0,x_2\n1,2\n", "numbered from 0 without gaps"),
         ("x,x_0\n1,2\n", "numbered from 0 without gaps"),
-        ("x_0,x_pos_0\n", "no data"),
-        ("", "no data"),
+        ("x_0,x_pos_0\n", "holds no rows of numbers"),
+        ("", "holds no rows of numbers"),
         ("x_0,x_pos_0\n1,\n", "could not convert string ''"),
     ],
 )
@@ -97,3 +97,18 @@ def test_bad_parquet_ends_in_one_line(tmp_path):
     with pytest.raises(DatasetError, match=r"broken\.parquet cannot be read") as problem:
         read_table(tmp_path / "broken.parquet")
     assert "\n" not in str(problem.value)
+
+
+def test_columns_that_pandas_numbered_are_no_row(tmp_path):
+    """`DataFrame(rows).to_csv` writes the header 0,1,2: it was read as the first row."""
+    path = tmp_path / "rows.csv"
+    path.write_text("0,1,2\n0.5,1.5,2.5\n3,4,5\n")
+    assert read_table(path)["x"].tolist() == [[0.5, 1.5, 2.5], [3.0, 4.0, 5.0]]
+    path.write_text("1,2,3\n0.5,1.5,2.5\n")
+    assert len(read_table(path)["x"]) == 2
+
+
+def test_numbers_in_quotes_are_numbers(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text('"a","b"\n"1.5","2"\n"3","4"\n')
+    assert read_table(path)["x"].tolist() == [[1.5, 2.0], [3.0, 4.0]]

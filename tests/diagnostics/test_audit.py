@@ -115,6 +115,8 @@ def test_a_wide_embedding():
         ({"latents": np.ones((10, 2))}, "`latents` must have 300 rows"),
         ({"labels": np.ones(10)}, "`labels` must have 300 rows"),
         ({"augmentations": {"cut": lambda x: x[:, :2]}}, "must keep the shape"),
+        ({"augmentations": 3}, "`augmentations` must be a dictionary of functions, got 3"),
+        ({"data": (np.ma.masked_array(clean(n=300)[0], mask=True), clean(n=300)[1])}, "no masked values"),
         ({"max_pairs": 10}, "`max_pairs`"),
     ],
 )

@@ -149,3 +149,11 @@ def test_broken_pairs_are_told_of_and_good_ones_are_not():
     assert said(quick(**options).fit, X, X_pos) == []
     order = np.random.default_rng(0).permutation(1000)
     assert any("pairs share nothing" in message for message in said(quick(**options).fit, X, X_pos[order]))
+
+
+def test_pictures_of_another_scale_are_told_by_channel():
+    x = np.random.default_rng(0).normal(size=(50, 2, 4, 4))
+    x[:, :, 0, 0] = 0.0  # a pixel that only positives have
+    x_pos = x + 0.1 * np.random.default_rng(1).normal(size=x.shape)
+    assert said(alerts.warn_about_positives, given(x, x_pos)) == []
+    assert "in 2 of 2 channels (channel 0:" in said(alerts.warn_about_positives, given(x, 5 * x_pos))[0]

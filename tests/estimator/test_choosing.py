@@ -1,5 +1,6 @@
 """What is chosen without labels: the number of columns, and the lag."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -33,7 +34,7 @@ def test_three_factors_have_three_columns(bent):
     assert ica.plot_choice().axes[0].get_xlabel() == "number of columns"
 
 
-def scripted(monkeypatch, scores, channels=8):
+def scripted(monkeypatch, scores, channels=8, space="flat"):
     """Let numbers of columns have given scores (one list of blocks each); tell which were tried."""
     tried = []
 
@@ -44,7 +45,8 @@ def scripted(monkeypatch, scores, channels=8):
     monkeypatch.setattr(choosing, "train", train)
     monkeypatch.setattr(choosing, "held_out_bits", lambda run: np.array(scores[run.columns - 1]))
     X = np.random.default_rng(0).normal(size=(40, channels))
-    run, curve = choose_columns([lagged(frames(X), 1)], {}, 0, device="cpu", verbose=0)
+    parameters = {"space": space, "loss": "aninfonce"}
+    run, curve = choose_columns([lagged(frames(X), 1)], parameters, 0, device="cpu", verbose=0)
     assert run.columns == curve.chosen
     return curve, tried
 
@@ -121,3 +123,50 @@ def test_noise_has_the_shortest_lag():
     assert lag == 1
     # The average of 3 correlations over 1000 rows: five of its standard errors.
     assert abs(curve.scores[0]) < 5 / np.sqrt(3 * 1000)
+
+
+def test_on_a_sphere_the_search_begins_with_two_columns(monkeypatch):
+    """It began with one, which a sphere does not have, and ended there."""
+    _, tried = scripted(monkeypatch, [[9.0], [1.0], [1.5], [1.0], [1.0], [1.0]], space="sphere")
+    assert tried == [2, 3, 4, 5]
+
+
+def test_gaps_leave_the_lags_that_they_leave():
+    X = np.cumsum(np.random.default_rng(0).normal(size=(400, 2)), axis=0)
+    every_second = frames(X, gap=np.arange(400) % 2 == 0)
+    lag, curve = choose_lag(every_second)
+    assert curve.candidates[0] == 2
+    assert lag >= 2
+    with pytest.raises(ValueError, match="at least 2 pairs of rows that are 1 apart"):
+        choose_lag(frames(X, gap=np.arange(400) > 0))
+
+
+def summed_counts(phi, rows=9):
+    """Counts of twenty cells, and their sums."""
+    rng = np.random.default_rng(0)
+    z, _ = autoregressive(phi, 3000)
+    counts = rng.poisson(np.exp(0.4 * z @ rng.normal(size=(len(phi), 20)))).astype(float)
+    return frames(counts), frames(np.lib.stride_tricks.sliding_window_view(counts, rows, axis=0).sum(axis=-1))
+
+
+def test_the_lag_of_sums_is_no_shorter_than_they_are():
+    """Counts summed over nine rows: at shorter lags a pair shares counts, noise and all."""
+    counts, sums = summed_counts([0.6, 0.7])
+    assert choose_lag(counts, 2)[0] == 1
+    lag, curve = choose_lag(sums, 2)
+    assert lag == curve.candidates[0] == 9
+    assert choose_lag(dataclasses.replace(sums, window=3), 2)[1].candidates[0] == 11
+    # Where more is remembered, the ladder goes on as it would have without.
+    assert choose_lag(summed_counts([0.98, 0.99])[1], 2)[1].candidates[:3].tolist() == [9, 16, 32]
+
+
+def test_more_channels_than_rows_take_another_way_to_the_same_components():
+    X = np.cumsum(np.random.default_rng(0).normal(size=(120, 60)), axis=0)
+    pairs = lagged(frames(X), 1)
+    quickly = choosing.remembered(pairs, 3)
+    wide = lagged(frames(np.concatenate([X, X], axis=1)), 1)
+    # Channels twice over say nothing new.
+    assert choosing.remembered(wide, 3) == pytest.approx(quickly, abs=1e-6)
+    # The moments of 20 000 channels would take 3 GB, and hours.
+    many = lagged(frames(np.cumsum(np.random.default_rng(0).normal(size=(60, 20_000)), axis=0)), 1)
+    assert 0 < choosing.remembered(many, 3) <= 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aninfonce.estimator import ContrastiveICA, consistency
-from tests.estimator.small import UNFINISHED, make_pairs, quick
+from tests.estimator.small import UNFINISHED, autoregressive, make_pairs, quick
 
 pytestmark = UNFINISHED
 
@@ -61,3 +61,20 @@ def test_bad_input_is_named(runs):
         consistency(runs[0], other, X)
     with pytest.raises(ValueError, match="give X_pos"):
         consistency(*runs, X)
+
+
+def test_windows_end_where_groups_do():
+    _, X = autoregressive([0.5, 0.9], 300)
+    groups = np.repeat([0, 1, 2], 100)
+    options = {"n_components": 2, "window": 5, "max_steps": 5}
+    runs = [quick(random_state=seed, **options).fit(X, groups=groups) for seed in (0, 1)]
+    by_labels = consistency(*runs, X, groups=groups, control=False)
+    by_list = consistency(*runs, np.split(X, 3), control=False)
+    assert by_labels == by_list
+
+
+def test_runs_of_several_starts_have_a_control():
+    """Broken pairs hold nothing out by which the best start could be chosen: `n_init` was refused."""
+    X, X_pos = make_pairs(200)
+    runs = [quick(random_state=seed, n_init=2, max_steps=3).fit(X, X_pos) for seed in (0, 1)]
+    assert consistency(*runs, X, X_pos).control is not None

@@ -247,3 +247,34 @@ def test_a_sphere_is_trained_from_random_weights_that_bend(monkeypatch):
     # From a linear map, the linear map itself, and the run that is kept.
     assert calls == [(None, True), (None, True), (0.2, False)]
     assert ica.nonlinear_gain_ is None
+
+
+class Answers(nn.Module):
+    """Gives what a function makes of its embedding."""
+
+    def __init__(self, change):
+        super().__init__()
+        self.linear, self.change = nn.Linear(6, 2), change
+
+    def forward(self, x):
+        return self.change(self.linear(x))
+
+
+@pytest.mark.parametrize("change", [lambda z: (z, 1), lambda z: z / 0, lambda z: None])
+def test_a_network_that_gives_no_numbers_is_refused(recording, change):
+    with pytest.raises(ValueError, match="`encoder` must give a tensor of finite numbers"):
+        quick(n_components=2, encoder=Answers(change), encoder_options=None).fit(recording)
+
+
+def test_partial_fit_goes_on_with_the_layer_that_fit_put_behind(recording):
+    network = nn.Sequential(nn.Linear(6, 2), nn.Tanh())
+    ica = quick(n_components=2, encoder=network, encoder_options=None, max_steps=5).fit(recording)
+    before = ica.score(recording)
+    assert ica.partial_fit(recording).score(recording) > before - 0.5
+    with pytest.raises(ValueError, match="`n_components` must stay 2 between calls"):
+        ica.set_params(n_components=3).partial_fit(recording)
+
+
+def test_networks_for_pictures_and_rows_are_not_mistaken_for_each_other(recording):
+    with pytest.raises(ValueError, match=r"`encoder` must be one for rows \(N, D\), got 'small-conv'"):
+        quick(n_components=2, encoder="small-conv", encoder_options=None).fit(recording)

@@ -145,3 +145,47 @@ def test_each_session_comes_back_in_a_data_frame_of_its_own():
     assert isinstance(framed.transform(X), pd.DataFrame)
     with pytest.raises(ValueError, match="`groups` must be None where X is a list"):
         framed.transform(sessions, groups=np.zeros(300))
+
+
+def test_masked_values_are_missing_ones():
+    """scikit-learn reads what lies behind a mask."""
+    rows = np.ma.masked_array(np.arange(8.0).reshape(4, 2), mask=np.eye(4, 2, -1, dtype=bool))
+    with pytest.raises(ValueError, match="gaps='skip'"):
+        read(rows)
+    assert read(rows, gaps="skip").frames.gap.tolist() == [False, True, True, False]
+    assert read([rows, rows], gaps="skip").frames.gap.sum() == 4
+    whole = np.ma.masked_array([[1], [2], [4]], mask=False)
+    assert read(whole).frames.rows.tolist() == [[1.0], [2.0], [4.0]]
+
+
+def test_numpy_arrays_of_sessions_are_lists():
+    sessions = np.empty(2, dtype=object)
+    sessions[:] = [counted(4), counted(3)]
+    assert read(sessions).lengths == (4, 3)
+    with pytest.raises(ValueError, match=r"list\(X\)"):
+        read(np.zeros((5, 4, 3)) + counted(4))
+
+
+@pytest.mark.parametrize(
+    ("X", "groups", "message"),
+    [
+        ([counted(4), counted(0)], None, r"sessions with rows, got ndarray of shape \(0, 1\) as number 1"),
+        (counted(4), [None, None, "a", "a"], "`groups` must hold labels of one kind.*NoneType, str"),
+        (counted(4), [1.0, 1.0, np.nan, 2.0], "`groups` must have a label for each row, got NaN for 1 of 4"),
+        (counted(4) * 1e-40, None, "column 0 that varies by 3e-40: take another unit"),
+        (counted(4) * 1e300, None, r"`X` must have columns that vary by 1e-30 to 1e\+37"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_name(X, groups, message):
+    with pytest.raises(ValueError, match=message):
+        read(X, groups)
+
+
+def test_rows_of_another_shape_are_refused():
+    """scikit-learn counts channels: pictures of another size came as far as the last layer."""
+    estimator = quick()
+    shape = {"window": 1, "gaps": "error"}
+    read_rows(estimator, np.random.default_rng(0).normal(size=(5, 1, 4, 4)), None, reset=True, **shape)
+    for other in ((5, 1, 8, 8), (5, 1)):
+        with pytest.raises(ValueError, match=r"`X` must have shape \(N, 1, 4, 4\) as in `fit`"):
+            read_rows(estimator, np.zeros(other), None, reset=False, **shape)

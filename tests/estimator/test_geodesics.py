@@ -116,3 +116,22 @@ def test_too_few_rows_streams_and_pictures_start_at_random():
     pictures = np.random.default_rng(0).normal(size=(150, 1, 8, 8))
     with pytest.raises(ValueError, match="`start` must be 'random' for pictures"):
         quick(start="geodesic", encoder="small-conv", encoder_options=None).fit(pictures)
+
+
+def test_more_channels_than_pairs_have_the_same_directions():
+    """Moments of all channels with all took 25 s of 3000 channels and 100 rows."""
+    rng = np.random.default_rng(0)
+    x = np.cumsum(rng.normal(size=(40, 60)), axis=0)
+    x_pos = x + 0.3 * rng.normal(size=x.shape)
+    # With as many channels of noughts there are more than rows.
+    wide, wide_pos = (np.concatenate([part, np.zeros((40, 60))], axis=1) for part in (x, x_pos))
+    found = lasting_directions(wide, wide_pos)
+    rotation = np.linalg.qr(rng.normal(size=(120, 120)))[0]
+    turned = lasting_directions(wide @ rotation, wide_pos @ rotation)
+    distances = [
+        np.linalg.norm(rows[:20] - rows[20:], axis=1) for rows in (wide @ found, wide @ rotation @ turned)
+    ]
+    np.testing.assert_allclose(*distances, rtol=1e-6)
+    np.testing.assert_allclose(found[60:], 0.0, atol=1e-9)
+    many = np.cumsum(rng.normal(size=(60, 20_000)), axis=0)
+    assert lasting_directions(many, many[::-1]).shape[0] == 20_000

@@ -9,6 +9,7 @@ from aninfonce.estimator import ContrastiveICA
 from aninfonce.estimator.moving import fold_modes
 from aninfonce.losses import LinearDynamics
 from aninfonce.metrics import linear_r2
+from tests.estimator.small import UNFINISHED, autoregressive, quick
 
 ANGLE, SIZE, PHI = 1.2, 0.9, 0.6
 ROWS = 4000
@@ -143,3 +144,11 @@ def test_what_does_not_go_with_it_is_refused_by_name(recording, changes, name):
 def test_no_stream(recording):
     with pytest.raises(ValueError, match="`dynamics` must be None for partial_fit"):
         model().partial_fit(recording[0][:500])
+
+
+@UNFINISHED
+def test_dynamics_set_after_the_fit_predict_nothing():
+    _, X = autoregressive([0.5, 0.9], 300)
+    ica = quick(n_components=2, max_steps=3).fit(X).set_params(dynamics="linear")
+    with pytest.raises(ValueError, match="`dynamics` must be 'linear' when `fit` is called"):
+        ica.predict(X)

@@ -88,3 +88,18 @@ def test_a_lag_is_not_for_given_pairs():
     ica = quick(lag=2).fit(np.cumsum(X, axis=0))
     # What was fitted on a recording can still be asked about pairs.
     assert np.isfinite(ica.score(X, X_pos))
+
+
+def test_columns_of_positives_in_another_order_are_refused():
+    """They were paired by their places, without a word."""
+    pd = pytest.importorskip("pandas")
+    X, X_pos = make_pairs(200)
+    frame, other = pd.DataFrame(X, columns=list("abc")), pd.DataFrame(X_pos, columns=list("cba"))
+    ica = quick(max_steps=3)
+    for positives in ({"X_pos": other}, {"y": other}):
+        with pytest.raises(ValueError, match=r"`X_pos` must have the columns of X in their order, \['a'"):
+            ica.fit(frame, **positives)
+    ica.fit(frame, X_pos)
+    assert np.isfinite(ica.score(frame, X_pos=other[list("abc")]))
+    with pytest.raises(ValueError, match="`X_pos` must have the columns of X"):
+        ica.score(frame, X_pos=other)

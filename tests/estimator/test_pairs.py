@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from aninfonce.estimator.pairs import augmented, lagged, shuffled
+from aninfonce.estimator.pairs import augmented, lagged, make_pairs, shuffled
 from aninfonce.estimator.sources import open_source
 from tests.estimator.small import counted, frames
 
@@ -134,3 +134,29 @@ def test_what_cannot_be_paired_is_told():
     every_other = np.arange(20) % 2 == 0
     with pytest.raises(ValueError, match=r"at least 2 pairs of rows that are 3 apart, got 0"):
         lagged(frames(counted(20), gap=every_other), 3)
+
+
+def test_an_augmentation_in_place_leaves_the_rows_alone():
+    X = np.arange(12.0).reshape(6, 2)
+    rows = X.copy()
+    pairs = augmented(frames(rows), lambda x: np.add(x, 1.0, out=x))
+    np.testing.assert_array_equal(rows, X)
+    np.testing.assert_array_equal(pairs.x_pos, X + 1)
+
+
+@pytest.mark.parametrize("kind", [str, object, complex])
+def test_an_augmentation_gives_numbers(kind):
+    with pytest.raises(ValueError, match="`augment` must give finite numbers"):
+        augmented(frames(np.ones((4, 2))), lambda x: x.astype(kind))
+
+
+def test_positives_behind_a_mask_are_missing():
+    X = np.arange(12.0).reshape(6, 2)
+    with pytest.raises(ValueError, match="X_pos contains NaN"):
+        make_pairs(frames(X), None, np.ma.masked_array(X, mask=X > 10), (1,), None)
+
+
+def test_too_few_pairs_between_gaps_say_so():
+    gap = np.arange(8) % 2 == 0
+    with pytest.raises(ValueError, match=r"n_samples=8 in 1 session.*, 4 of them with NaN"):
+        lagged(frames(np.arange(8.0)[:, None], gap=gap), 1)

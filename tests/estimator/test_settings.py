@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from torch import nn
 
 from aninfonce.estimator import ContrastiveICA
-from aninfonce.estimator.settings import asks_for_steps, checked, own_names, training_config
+from aninfonce.estimator.settings import asks_for_steps, checked, draw_seed, own_names, training_config
 
 
 def parameters(**changes):
@@ -42,3 +43,26 @@ def test_errors_from_training_have_the_estimators_names():
         raise ValueError("`dim` must be 3 and `loss.options` empty")
     with pytest.raises(ValueError, match=r"^other$"), own_names():
         raise ValueError("other")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"lag": {1, 2}}, r"`lag` must be a whole number, a list of them or 'auto', got \{1, 2\}"),
+        ({"lag": {1: 2}}, "`lag` must be a whole number, a list"),
+        (
+            {"encoder": nn.Linear(6, 3), "encoder_options": {"width": 8}},
+            "`encoder_options` must be None where",
+        ),
+    ],
+)
+def test_what_would_be_ignored_or_lost_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        parameters(**changes)
+
+
+@pytest.mark.parametrize("state", [-1, "a", np.random.default_rng(0)])
+def test_a_bad_random_state_is_named(state):
+    with pytest.raises(ValueError, match=r"^`random_state` must be a number, a RandomState or None"):
+        draw_seed(state)
+    assert draw_seed(np.random.RandomState(0)) == draw_seed(0)

@@ -96,3 +96,16 @@ def test_several_lags_and_the_sphere_are_shrunk_too(changes, calls):
     if changes.get("space") == "sphere":
         np.testing.assert_allclose(np.linalg.norm(embedded, axis=1), 1.0, rtol=1e-5)
     assert np.isfinite(embedded).all()
+
+
+def test_rows_that_are_held_do_not_crash():
+    """Each row ten times: most pairs coincide, so that held-out pairs set no bound to Λ̂."""
+    rng = np.random.default_rng(0)
+    z, phi = np.zeros((40, 3)), np.array([0.9, 0.7, 0.5])
+    noise = rng.normal(size=(400, 3)) * np.sqrt(1 - phi**2)
+    for row in range(1, len(z)):
+        z[row] = phi * z[row - 1] + noise[row]
+    rows = np.tanh(0.5 * z @ np.random.default_rng(9).normal(size=(3, 5)))
+    ica = ContrastiveICA(2, max_steps=12, random_state=0, device="cpu").fit(np.repeat(rows, 10, axis=0))
+    assert np.isfinite(ica.concentration_).all()
+    assert np.isfinite(ica.transform(rows)).all()

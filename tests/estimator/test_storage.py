@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+import torch
 from torch import nn
 
 from aninfonce.encoders import MLP, register_encoder, registry
 from aninfonce.estimator import ContrastiveICA
 from aninfonce.training import CheckpointError, load_fitted
 from aninfonce.training.checkpoints import Snapshot, read_snapshot, write_snapshot
-from tests.estimator.small import UNFINISHED, make_pairs, quick
+from tests.estimator.small import UNFINISHED, autoregressive, make_pairs, quick
 
 pytestmark = UNFINISHED
 
@@ -146,3 +147,25 @@ def test_a_save_from_before_early_stopping_and_lags_is_read(ica, data, tmp_path)
     assert again.lag_ == 2
     np.testing.assert_array_equal(again.transform(data[0]), ica.transform(data[0]))
     np.testing.assert_array_equal(again.concentration_, ica.concentration_)
+
+
+def test_devices_are_saved_and_refused_by_name(data, tmp_path):
+    path = quick(device=torch.device("cpu"), max_steps=3).fit(*data).save(tmp_path / "ica")
+    assert ContrastiveICA.load(path, device=torch.device("cpu")).device == "cpu"
+    for device in ("tpux", "cuda:99", 3.5):
+        with pytest.raises(ValueError, match="`device` must be one that torch has here"):
+            ContrastiveICA.load(path, device=device)
+
+
+def test_a_window_set_after_the_fit_is_not_the_networks(tmp_path):
+    """`set_params` is for the next fit: what is fitted keeps its window, also when it is saved."""
+    _, X = autoregressive([0.5, 0.9], 300)
+    ica = quick(n_components=2, window=3, max_steps=3).fit(X)
+    before = ica.transform(X)
+    ica.set_params(window=1)
+    np.testing.assert_array_equal(ica.transform(X), before)
+    again = ContrastiveICA.load(ica.save(tmp_path / "ica"))
+    np.testing.assert_array_equal(again.transform(X), before)
+    again.partial_fit(X)
+    with pytest.raises(ValueError, match=r"`X` must have shape|features"):
+        again.transform(X[:, :3])

@@ -6,6 +6,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from aninfonce._seeds import stream
 from aninfonce.processes import PairBatch, process
 from aninfonce.sources import ArraySource, LoaderSource, ProcessSource, as_source
+from aninfonce.sources.base import as_pair_batch
 
 
 def _process():
@@ -99,3 +100,32 @@ def test_a_batch_larger_than_the_data_is_refused():
 def test_an_empty_loader_is_named():
     with pytest.raises(ValueError, match="empty"):
         as_source([]).next(1)
+
+
+@pytest.mark.parametrize("make", ["list", "frame", "whole numbers", "read only"])
+def test_rows_of_any_make_are_read(make):
+    frame = pytest.importorskip("pandas").DataFrame if make == "frame" else None
+    change = {
+        "list": np.ndarray.tolist,
+        "frame": frame,
+        "whole numbers": lambda x: x.astype(int),
+        "read only": lambda x: np.broadcast_to(x, x.shape),
+    }[make]
+    x = np.arange(6.0).reshape(3, 2)
+    batch = as_pair_batch((change(x), change(x + 1)))
+    assert batch.x.is_floating_point()
+    assert batch.x_pos.shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        (np.ma.masked_array(np.ones((3, 2)), mask=np.eye(3, 2)), "`x_pos` must have no masked values"),
+        (np.ones((3, 2)) + 1j, "`x_pos` must hold real numbers"),
+        (np.full((3, 2), "a"), "`x_pos` must hold numbers"),
+        (np.full((3, 2), None), "`x_pos` must hold numbers"),
+    ],
+)
+def test_what_is_no_number_is_refused_by_name(x, message):
+    with pytest.raises(ValueError, match=message):
+        as_pair_batch((np.ones((3, 2)), x))

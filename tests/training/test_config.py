@@ -151,3 +151,13 @@ def test_a_missing_file_is_named(tmp_path):
 def test_settings_are_frozen():
     with pytest.raises(ValidationError):
         TrainingConfig().seed = 4
+
+
+@pytest.mark.parametrize("text", ["dim: yes", "seed: true", "recipe: {adam_lr: on}", "held_out: false"])
+def test_truth_is_no_number(text, tmp_path):
+    with pytest.raises(ValueError, match=r"Input should be a valid (integer|number).*, got '(true|false)'"):
+        load_config(_write(tmp_path, text))
+
+
+def test_truth_is_truth_where_it_is_asked_for():
+    assert parse_config({"recipe": {"whiten": True}}).recipe.whiten is True

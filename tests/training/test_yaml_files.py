@@ -63,3 +63,21 @@ def test_a_small_bomb_in_a_setting_gives_a_short_message(tmp_path):
 def test_a_missing_file_is_named():
     with pytest.raises(ValueError, match=r"cannot read nowhere.yaml: No such file"):
         read_yaml(Path("nowhere.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dim: 2\nseed: 0\ndim: 3\n", "'dim' is given twice, in lines 1 and 3"),
+        ("recipe:\n  steps: 5\n  steps: 6\n", "'steps' is given twice, in lines 2 and 3"),
+        ("recipe: {steps: 5, steps: 6}", "'steps' is given twice, in lines 1 and 1"),
+    ],
+)
+def test_a_setting_that_is_given_twice_is_refused(text, message, tmp_path):
+    """The last one was taken, without a word."""
+    with pytest.raises(ValueError, match=message):
+        read_yaml(_written(tmp_path, text))
+    assert read_yaml(_written(tmp_path, "a: {steps: 5}\nb: {steps: 6}")) == {
+        "a": {"steps": 5},
+        "b": {"steps": 6},
+    }

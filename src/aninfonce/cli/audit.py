@@ -59,6 +59,8 @@ def audit(
     """
     from aninfonce.cli.audit_data import open_audit_data
 
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out must be a folder, got the file {out}")
     found = open_audit_data(data, pairs, seed, size)  # a wrong name is told before torch is loaded
 
     from aninfonce.diagnostics import audit as run_audit

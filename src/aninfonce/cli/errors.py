@@ -37,6 +37,12 @@ def friendly(command: Callable[P, None]) -> Callable[P, None]:
             named = problem.filename is not None and problem.strerror is not None
             _say(f"error: {problem.filename}: {problem.strerror}" if named else f"error: {problem}", "red")
             raise typer.Exit(2) from None
+        except (MemoryError, RuntimeError) as problem:
+            # torch has no error of its own for it on the CPU.
+            if not isinstance(problem, MemoryError) and "allocate memory" not in str(problem):
+                raise
+            _say(f"error: there is not enough memory: {str(problem).splitlines()[0]}", "red")
+            raise typer.Exit(1) from None
         except ValueError as problem:
             _say(f"error: {problem}", "red")
             raise typer.Exit(2) from None

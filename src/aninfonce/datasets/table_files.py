@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import warnings
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,15 +73,27 @@ def _columns(
 def _read_csv(path: Path) -> tuple[list[str] | None, npt.NDArray[np.float64]]:
     with reading(path, "a table of numbers with commas"), path.open(encoding="utf-8-sig", newline="") as file:
         names = [name.strip() for name in next(csv.reader([file.readline()]), [])]
-        header = not all(map(_is_number, names))
+        # pandas names columns 0, 1, … if nobody else does.
+        numbered = len(names) > 1 and names == [str(place) for place in range(len(names))]
+        header = numbered or not all(map(_is_number, names))
         if not header:
             file.seek(0)
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # numpy's word for a table without rows
-            values = np.loadtxt(file, delimiter=",", ndmin=2, comments=None)
+            values = np.loadtxt(_with_rows(file, path), delimiter=",", ndmin=2, comments=None, quotechar='"')
         if header and values.shape[1] != len(names):
             raise DatasetError(f"{path} has {len(names)} names over {values.shape[1]} columns")
         return names if header else None, values
+
+
+def _with_rows(lines: Iterable[str], path: Path) -> Iterator[str]:
+    """Hand lines on, and refuse a file that has none with anything in it."""
+    empty = True
+    for line in lines:
+        empty = empty and not line.strip()
+        yield line
+    if empty:
+        raise DatasetError(f"{path} holds no rows of numbers")
 
 
 def _is_number(text: str) -> bool:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce._seeds import derive_seed, stream
-from aninfonce._validation import check_count, describe
+from aninfonce._validation import check_count, check_unmasked, describe
 from aninfonce.diagnostics.frame import Frame, fit_frame
 from aninfonce.diagnostics.intervals import Interval, jackknife
 from aninfonce.diagnostics.training_facts import TrainingFacts, run_of
@@ -121,6 +121,8 @@ def make_sample(
     """Draw pairs from what was given and embed them; `audit` explains the arguments."""
     check_count(max_pairs, "max_pairs", minimum=_FEWEST)
     rng = np.random.default_rng(derive_seed(seed, "audit", "rows"))
+    if not isinstance(augmentations, Mapping | None):
+        raise ValueError(f"`augmentations` must be a dictionary of functions, got {describe(augmentations)}")
     named = dict(augmentations or {})
     if isinstance(data, DataGeneratingProcess):
         data = data.sample(max_pairs, stream(seed, "audit", "pairs"))
@@ -214,7 +216,7 @@ def _plain(rows: Any, name: str) -> Rows:
     if isinstance(rows, Tensor):
         return rows
     # A frame's own memory is often not to be written to, which torch warns of.
-    array = rows if isinstance(rows, np.ndarray) else np.array(rows)
+    array = rows if isinstance(check_unmasked(rows, name), np.ndarray) else np.array(rows)
     if array.dtype.kind not in "fiub":
         raise ValueError(f"`{name}` must hold numbers, got {array.dtype}")
     return array

@@ -29,6 +29,8 @@ _BUILDERS: dict[str, Builder] = {
     "resnet50": partial(resnet, 50),
     "small-conv": SmallConvNet,
 }
+# What an encoder is for, by the size that it asks for.
+_TAKES = {"in_features": "rows (N, D)", "in_channels": "pictures (N, C, H, W)"}
 
 
 def encoder_names() -> tuple[str, ...]:
@@ -106,6 +108,11 @@ def build_encoder(
         )
     builder = _BUILDERS[encoder]
     signature = inspect.signature(builder)
+    for size, other in (("in_features", "in_channels"), ("in_channels", "in_features")):
+        if size in options and size not in signature.parameters and other in signature.parameters:
+            raise ValueError(
+                f"`encoder` must be one for {_TAKES[size]}, got {encoder!r}, which is for {_TAKES[other]}"
+            )
     try:
         signature.bind(**options)
     except TypeError as problem:

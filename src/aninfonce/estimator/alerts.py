@@ -151,8 +151,10 @@ def _warn_about_copies(pairs: Pairs) -> None:
 
 
 def _warn_about_scales(x: Array, x_pos: Array) -> None:
+    # Of pictures, channels: single pixels may be constant before they are moved.
+    which, axes = ("columns", 0) if x.ndim == 2 else ("channels", (0, 2, 3))
     (mean, spread), (mean_pos, spread_pos) = (
-        (part.mean(axis=0, dtype=np.float64), part.std(axis=0, dtype=np.float64)) for part in (x, x_pos)
+        (part.mean(axis=axes, dtype=np.float64), part.std(axis=axes, dtype=np.float64)) for part in (x, x_pos)
     )
     larger, smaller = np.maximum(spread, spread_pos), np.minimum(spread, spread_pos)
     odd = (np.abs(mean - mean_pos) > _LARGEST_SHIFT * larger) | (larger > _LARGEST_FACTOR * smaller)
@@ -162,9 +164,9 @@ def _warn_about_scales(x: Array, x_pos: Array) -> None:
             f"{m[column]:.3g} ± {s[column]:.3g}" for m, s in ((mean, spread), (mean_pos, spread_pos))
         )
         _warn(
-            f"X and X_pos differ in mean or scale in {int(odd.sum())} of {len(odd)} columns (column {column}:"
-            f" {before} and {after}). Both must have gone through the same steps: a pipeline transforms X"
-            " only, so transform X_pos yourself, or use `lag` or `augment`"
+            f"X and X_pos differ in mean or scale in {int(odd.sum())} of {len(odd)} {which} ({which[:-1]}"
+            f" {column}: {before} and {after}). Both must have gone through the same steps: a pipeline"
+            " transforms X only, so transform X_pos yourself, or use `lag` or `augment`"
         )
 
 

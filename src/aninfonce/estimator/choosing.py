@@ -12,7 +12,9 @@ from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.comparing import held_out_bits, standard_error
 from aninfonce.estimator.fitting import Trained, train
 from aninfonce.estimator.frames import Frames
+from aninfonce.estimator.overlapping import summed_rows
 from aninfonce.estimator.pairs import Pairs, lagged
+from aninfonce.estimator.settings import fewest_columns
 
 Floats = npt.NDArray[np.float64]
 
@@ -52,7 +54,7 @@ def choose_columns(
     """
     tried: dict[int, tuple[Trained, Floats]] = {}
     best, in_vain = -np.inf, 0
-    for columns in _numbers(kinds[0]):
+    for columns in _numbers(kinds[0], fewest_columns(parameters)):
         run = train(kinds, {**parameters, "n_components": columns}, seed, device=device, verbose=verbose)
         if run.held_out is None:
             raise ValueError(
@@ -79,11 +81,11 @@ def choose_columns(
     return tried[chosen][0], curve
 
 
-def _numbers(pairs: Pairs) -> Iterator[int]:
+def _numbers(pairs: Pairs, fewest: int) -> Iterator[int]:
     """Count up to the columns of the data: one by one at first, then in larger steps."""
     most = int(np.prod(pairs.frames.rows.shape[1:])) * pairs.frames.window
-    number = 1
-    while number <= most:
+    number = fewest
+    while number <= max(fewest, most):
         yield number
         number += max(1, number // 4)
 
@@ -95,7 +97,8 @@ def choose_lag(frames: Frames, columns: int | None = None) -> tuple[int, ChoiceC
     others are not learned. Over a long one nothing is left to be learned. What is remembered is read off the
     principal components: their correlation with themselves a lag later, along the axes that second moments
     give them (found on the earlier half of the rows, read on the later one), averaged. The lag is the longest
-    with an average of .65 or more; the shortest if there is none.
+    with an average of .65 or more; the shortest if there is none. Where each row is a sum over k rows of
+    something else, such as counts, none is shorter than k.
 
     Args:
         frames: the recording.
@@ -106,17 +109,35 @@ def choose_lag(frames: Frames, columns: int | None = None) -> tuple[int, ChoiceC
 
     """
     shortest = int(np.bincount(frames.session).min())
+    most = round(_LONGEST * shortest)
+    # The two sides of a pair must not have been made of the same rows.
+    first = lag = frames.window + summed_rows(frames, shortest // 8) - 1
     lags, found = [], []
-    lag = frames.window
-    while lag <= max(frames.window, _LONGEST * shortest):
-        lags.append(lag)
-        found.append(remembered(lagged(frames, lag), columns or _COMPONENTS))
-        if found[-1] < _FORGOTTEN:
-            break
-        lag *= _FACTOR
+    rung = frames.window
+    while lag <= max(first, most):
+        if _has_pairs(frames, lag):
+            lags.append(lag)
+            found.append(remembered(lagged(frames, lag), columns or _COMPONENTS))
+            if found[-1] < _FORGOTTEN:
+                break
+        while rung <= lag:
+            rung *= _FACTOR
+        lag = rung
+    if not lags:
+        # Says what is missing.
+        lagged(frames, first)
     long_enough = [lag for lag, value in zip(lags, found, strict=True) if value >= _REMEMBERED]
     chosen = max(long_enough, default=lags[0])
     return chosen, ChoiceCurve(np.array(lags), np.array(found), np.zeros(len(lags)), chosen)
+
+
+def _has_pairs(frames: Frames, lag: int) -> bool:
+    """Whether gaps leave pairs of a lag."""
+    usable, session = frames.usable, frames.session
+    return (
+        frames.gap is None
+        or int((usable[:-lag] & usable[lag:] & (session[:-lag] == session[lag:])).sum()) > 1
+    )
 
 
 def remembered(pairs: Pairs, columns: int) -> float:
@@ -148,7 +169,12 @@ def remembered(pairs: Pairs, columns: int) -> float:
     if half < 2 or not varies.any():
         return 0.0
     a, b = ((side[:, varies] - x[:half, varies].mean(axis=0)) / scale[varies] for side in (x, x_pos))
-    spread, axes = np.linalg.eigh(a[:half].T @ a[:half] / half)
+    if half < a.shape[1]:
+        # No moments of all columns with all: these take long where columns are many.
+        lengths, axes = np.linalg.svd(a[:half], full_matrices=False)[1:]
+        spread, axes = lengths[::-1] ** 2 / half, axes[::-1].T
+    else:
+        spread, axes = np.linalg.eigh(a[:half].T @ a[:half] / half)
     kept = slice(-min(columns, int((spread > spread[-1] * 1e-9).sum())), None)
     white = axes[:, kept] / np.sqrt(spread[kept])
     a, b = a @ white, b @ white

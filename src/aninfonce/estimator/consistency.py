@@ -85,7 +85,8 @@ def consistency(
     """
     check_is_fitted(est_a)
     check_is_fitted(est_b)
-    a, b = (_as_matrix(estimator.transform(X)) for estimator in (est_a, est_b))
+    sessions = {} if groups is None else {"groups": groups}
+    a, b = (_as_matrix(estimator.transform(X, **sessions)) for estimator in (est_a, est_b))
     if a.shape[1] != b.shape[1]:
         raise ValueError(f"`est_b` must have the {a.shape[1]} columns of `est_a`, got {describe(b)}")
     if len(a) < 4:
@@ -128,6 +129,7 @@ def _control(est_a: ContrastiveICA, est_b: ContrastiveICA, X: Any, ways: tuple[A
                 lag=None,
                 window=1,
                 refits=0,
+                n_init=1,
             )
             .fit(broken.x, broken.x_pos)
             for seed, estimator in enumerate((est_a, est_b))

@@ -8,7 +8,6 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
@@ -32,7 +31,7 @@ from aninfonce.estimator.pairs import Augment, Pairs
 from aninfonce.estimator.refitting import refit
 from aninfonce.estimator.scoring import bits_of_kinds
 from aninfonce.estimator.session_output import SessionOutput
-from aninfonce.estimator.settings import asks_for_steps, checked, linear_settings
+from aninfonce.estimator.settings import asks_for_steps, checked, draw_seed, linear_settings
 from aninfonce.training.config import Space, TrainingConfig
 from aninfonce.training.fitted import Fitted
 
@@ -245,7 +244,7 @@ class ContrastiveICA(
         frames = self._read(X, groups, reset=True).frames
         self.lag_curve_ = self.n_components_curve_ = None
         kinds = self._make_kinds(frames, y, X_pos, augment, parameters)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = draw_seed(self.random_state)
         alerts.warn_about_positives(kinds[0])
         if parameters["n_components"] == "auto":
             run, self.n_components_curve_ = choose_columns(

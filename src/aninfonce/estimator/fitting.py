@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from aninfonce._seeds import derive_seed
+from aninfonce._validation import brief
 from aninfonce.encoders import MLP
 from aninfonce.encoders.embedding import Embedding, embed_in_chunks, weight_type
 from aninfonce.encoders.whitening import Whitening
@@ -275,11 +276,14 @@ def _check_encoder(encoder: nn.Module, frames: Frames, columns: int) -> None:
     """Refuse a network that does not go from what it will be shown to as many columns as were asked for."""
     rows = torch.from_numpy(np.array(frames[np.flatnonzero(frames.usable)[:2]]))
     try:
-        found = tuple(copy.deepcopy(encoder).cpu().eval()(rows.to(weight_type(encoder))).shape)
+        embedded = copy.deepcopy(encoder).cpu().eval()(rows.to(weight_type(encoder)))
     except RuntimeError as problem:
         raise ValueError(
             f"`encoder` must take rows of shape (n, {', '.join(map(str, rows.shape[1:]))}): {problem}"
         ) from None
+    if not isinstance(embedded, torch.Tensor) or not bool(embedded.isfinite().all()):
+        raise ValueError(f"`encoder` must give a tensor of finite numbers (n, d), got {brief(embedded)}")
+    found = tuple(embedded.shape)
     if found != (len(rows), columns):
         raise ValueError(
             f"`n_components` must be the number of columns that `encoder` gives, got {columns} and an output"

@@ -17,6 +17,8 @@ Index = npt.NDArray[np.intp]
 Gaps = Literal["error", "skip"]
 
 _FLOATS = [np.float64, np.float32]
+# By what a column may vary: training is in float32, which knows no numbers much beyond these.
+_RANGES = 1e-30, 1e37
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,7 @@ def read_rows(estimator: Any, X: Any, groups: Any, *, window: int, gaps: Gaps, r
 
     """
     lengths = None
+    X = without_mask(X)
     if is_list_of_sessions(X):
         if groups is not None:
             raise ValueError("`groups` must be None where X is a list: each part of it is a session")
@@ -141,15 +144,14 @@ def read_rows(estimator: Any, X: Any, groups: Any, *, window: int, gaps: Gaps, r
             ) from None
         raise
     if x.ndim not in (2, 4):
-        raise ValueError(f"`X` must hold rows (N, D) or pictures (N, C, H, W), got {describe(x)}")
+        hint = ": sessions of one length go as list(X)" if x.ndim == 3 else ""
+        raise ValueError(f"`X` must hold rows (N, D) or pictures (N, C, H, W), got {describe(x)}{hint}")
+    _check_row_shape(estimator, x, reset=reset)
+    if reset:
+        check_ranges(x, "X")
     if x.ndim == 4 and window > 1:
         raise ValueError(f"`window` must be 1 for pictures, got {window} with {describe(x)}")
-    labels = np.zeros(len(x), dtype=np.intp) if groups is None else np.asarray(groups)
-    if labels.shape != (len(x),):
-        raise ValueError(f"`groups` must have shape ({len(x)},), one label a row of X, got {labels.shape}")
-    _, first, member = np.unique(labels, return_index=True, return_inverse=True)
-    # Sessions in the order of their first rows.
-    session = np.argsort(np.argsort(first))[member.reshape(len(x))]
+    session = np.zeros(len(x), dtype=np.intp) if groups is None else _numbered(groups, len(x))
     order = np.argsort(session, kind="stable")
     in_order = bool((order == np.arange(len(x))).all())
     x, session = (x, session) if in_order else (x[order], session[order])
@@ -160,13 +162,74 @@ def read_rows(estimator: Any, X: Any, groups: Any, *, window: int, gaps: Gaps, r
 
 
 def is_list_of_sessions(X: Any) -> bool:
-    """Tell a list of arrays from rows that are given as lists of numbers."""
-    return isinstance(X, list | tuple) and len(X) > 0 and all(np.ndim(part) >= 2 for part in X)
+    """Tell a list of arrays, or numpy's array of arrays, from rows that are given as lists of numbers."""
+    if isinstance(X, np.ndarray) and (X.dtype != object or X.ndim != 1):
+        return False
+    return isinstance(X, list | tuple | np.ndarray) and len(X) > 0 and all(np.ndim(part) >= 2 for part in X)
+
+
+def without_mask(X: Any) -> Any:
+    """Put NaN where a masked array is masked, also in lists of them: others read what the mask hides.
+
+    Example:
+        >>> without_mask(np.ma.masked_array([[1, 2]], mask=[[False, True]]))
+        array([[ 1., nan]])
+
+    """
+    if isinstance(X, list | tuple) and any(isinstance(part, np.ma.MaskedArray) for part in X):
+        return [without_mask(part) for part in X]
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
+
+
+def check_ranges(x: Array, name: str) -> None:
+    """Refuse columns that vary so much, or so little, that float32 cannot hold them; NaN does not count."""
+    rows = x.reshape(len(x), -1)
+    with np.errstate(over="ignore"):
+        ranges = np.fmax.reduce(rows).astype(np.float64) - np.fmin.reduce(rows).astype(np.float64)
+    odd = np.flatnonzero((ranges > 0) & ((ranges < _RANGES[0]) | (ranges > _RANGES[1])))
+    if len(odd):
+        raise ValueError(
+            f"`{name}` must have columns that vary by {_RANGES[0]:g} to {_RANGES[1]:g}: training is in"
+            f" float32, got column {odd[0]} that varies by {ranges[odd[0]]:g}: take another unit"
+        )
+
+
+def _check_row_shape(estimator: Any, x: Array, *, reset: bool) -> None:
+    """Remember the shape of a row, or hold against it: scikit-learn counts the channels of pictures only."""
+    if reset:
+        estimator._row_shape = x.shape[1:]
+    elif x.shape[1:] != estimator._row_shape:
+        shape = ", ".join(map(str, ("N", *estimator._row_shape)))
+        raise ValueError(f"`X` must have shape ({shape}) as in `fit`, got {describe(x)}")
+
+
+def _numbered(groups: Any, rows: int) -> Index:
+    """Give sessions numbers by their labels, in the order of their first rows."""
+    labels = np.asarray(groups)
+    if labels.shape != (rows,):
+        raise ValueError(f"`groups` must have shape ({rows},), one label a row of X, got {labels.shape}")
+    try:
+        missing = labels != labels
+        _, first, member = np.unique(labels, return_index=True, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels.tolist()})
+        raise ValueError(
+            f"`groups` must hold labels of one kind, numbers or texts, got {', '.join(kinds)}"
+        ) from None
+    if np.any(missing):
+        raise ValueError(f"`groups` must have a label for each row, got NaN for {np.sum(missing)} of {rows}")
+    return np.argsort(np.argsort(first))[member.reshape(rows)].astype(np.intp)
 
 
 def _joined(sessions: Any) -> tuple[Any, tuple[int, ...]]:
     parts = [np.asarray(part) for part in sessions]
     for number, part in enumerate(parts):
+        if not len(part):
+            raise ValueError(
+                f"`X` must be a list of sessions with rows, got {describe(part)} as number {number}"
+            )
         if part.shape[1:] != parts[0].shape[1:]:
             raise ValueError(
                 f"`X` must be a list of sessions with the same columns, got {describe(parts[0])} first and"

@@ -79,11 +79,17 @@ def lasting_directions(x: Floats, x_pos: Floats) -> Floats:
     """
     centre = 0.5 * (x.mean(axis=0) + x_pos.mean(axis=0))
     a, b = x - centre, x_pos - centre
+    if 2 * len(a) < a.shape[1]:
+        # Pairs tell of the directions that they lie along, and nothing of the others.
+        basis = np.linalg.svd(np.concatenate([a, b]), full_matrices=False)[2].T
+        a, b = a @ basis, b @ basis
+    else:
+        basis = np.eye(a.shape[1])
     spread, shared = (a.T @ a + b.T @ b) / (2 * len(a)), (a.T @ b + b.T @ a) / (2 * len(a))
-    ridge = _RIDGE * np.trace(spread) / len(spread)
+    ridge = _RIDGE * np.trace(spread) / x.shape[1]
     values, axes = eigh(shared, spread + ridge * np.eye(len(spread)))
     kept = np.flatnonzero(values > 0)[::-1]
-    directions: Floats = axes[:, kept] * values[kept]
+    directions: Floats = basis @ (axes[:, kept] * values[kept])
     return directions
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
-import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
@@ -45,10 +44,10 @@ class Keeping:
 
         """
         from aninfonce.estimator.contrastive_ica import ContrastiveICA
-        from aninfonce.estimator.storage import load_estimator
+        from aninfonce.estimator.storage import load_estimator, usable_device
 
         assert issubclass(cls, ContrastiveICA)
-        estimator = load_estimator(cls, Path(path), torch.device(device), encoder)
+        estimator = load_estimator(cls, Path(path), usable_device(device), encoder)
         assert isinstance(estimator, cls)
         return estimator
 

@@ -105,7 +105,8 @@ class Moving:
 
         assert isinstance(self, ContrastiveICA)
         check_is_fitted(self)
-        assert self.modes_ is not None
+        if self.modes_ is None:
+            raise ValueError("`dynamics` must be 'linear' when `fit` is called for predictions: fit again")
         ahead = np.linalg.matrix_power(self.modes_.operator, check_count(steps, "steps", minimum=0))
         given = self._read(X, groups, reset=False)
         embedded = self._embed(given.frames)

@@ -6,13 +6,13 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 from torch import nn
 
 from aninfonce._seeds import derive_seed
+from aninfonce.encoders.embedding import WithLinear
 from aninfonce.estimator import alerts
 from aninfonce.estimator.fitting import Run, held_out_curve, loss_curve
-from aninfonce.estimator.settings import checked, online_config, training_config
+from aninfonce.estimator.settings import checked, draw_seed, online_config, training_config
 
 if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
@@ -39,10 +39,15 @@ def train_on(
         estimator.lag_curve_ = estimator.n_components_curve_ = estimator.nonlinear_gain_ = None
         estimator.start_residual_ = None
         kinds = estimator._make_kinds(frames, y, X_pos, augment, parameters)
-        seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
+        seed = draw_seed(estimator.random_state)
         pictures = frames.rows.ndim == 4
         whole = training_config(parameters, min(map(len, kinds)), seed, kinds=len(kinds), pictures=pictures)
     else:
+        if parameters["n_components"] != estimator._n_features_out:
+            raise ValueError(
+                f"`n_components` must stay {estimator._n_features_out} between calls of partial_fit, got"
+                f" {parameters['n_components']}"
+            )
         kinds = estimator.pairs_like_fit(X, y, X_pos, groups, augment)
         seed, whole = estimator.config_.seed, estimator.config_
     alerts.warn_about_positives(kinds[0])
@@ -51,6 +56,9 @@ def train_on(
     own = derive_seed(seed, "call", step) % 2**31
     config = online_config(whole, len(kinds) * min(map(len, kinds))).model_copy(update={"seed": own})
     encoder = copy.deepcopy(estimator.encoder) if isinstance(estimator.encoder, nn.Module) else None
+    if not first and isinstance(estimator.encoder_.body, WithLinear):
+        # `fit` put a layer behind a network that does not end in a linear one.
+        encoder = copy.deepcopy(estimator.encoder_.body)
     run = Run(kinds, config, estimator.device, estimator.verbose, encoder=encoder)
     if not first:
         run.start_from(estimator.encoder_, estimator.loss_, estimator._optimizer_states)

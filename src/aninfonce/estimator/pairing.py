@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aninfonce._validation import brief
 from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.choosing import choose_lag
 from aninfonce.estimator.frames import Frames, Gaps, GivenRows, read_rows
@@ -29,6 +30,8 @@ class Pairing:
     lags_: tuple[int, ...]
     lag_curve_: ChoiceCurve | None
     _augment: Augment | None
+    _row_shape: tuple[int, ...]
+    _window: int
 
     @property
     def lag_(self) -> int | tuple[int, ...] | None:
@@ -47,6 +50,7 @@ class Pairing:
     ) -> tuple[Pairs, ...]:
         """Make pairs of new rows; if nothing says how, as `fit` did."""
         frames = self._read(X, groups, reset=False).frames
+        self._check_names(X_pos, y)
         if X_pos is None and not holds_rows(y) and augment is None:
             augment = self._augment
             if not self.lags_ and augment is None:
@@ -54,12 +58,26 @@ class Pairing:
         return make_pairs(frames, y, X_pos, self.lags_ or (1,), augment)
 
     def _read(self, X: Any, groups: Any, *, reset: bool) -> GivenRows:
-        return read_rows(self, X, groups, window=int(self.window), gaps=self.gaps, reset=reset)
+        # The network has the window that it was trained with, whatever the parameter is set to since.
+        window = int(self.window) if reset else self._window
+        return read_rows(self, X, groups, window=window, gaps=self.gaps, reset=reset)
+
+    def _check_names(self, *positives: Any) -> None:
+        """Refuse positives with the columns of X in another order: these would be paired by their places."""
+        names = getattr(self, "feature_names_in_", None)
+        for given in positives:
+            own = getattr(given, "columns", None)
+            if names is not None and own is not None and list(own) != list(names):
+                raise ValueError(
+                    f"`X_pos` must have the columns of X in their order, {brief(list(names))}, got"
+                    f" {brief(list(own))}"
+                )
 
     def _make_kinds(
         self, frames: Frames, y: Any, X_pos: Any, augment: Augment | None, parameters: Mapping[str, Any]
     ) -> tuple[Pairs, ...]:
         """Make pairs for a fit: one kind for each lag."""
+        self._check_names(X_pos, y)
         if self.lag is not None and (X_pos is not None or holds_rows(y) or augment is not None):
             way = "augment" if augment is not None else "X_pos"
             raise ValueError(f"`lag` must be None where pairs come from {way}, got {self.lag!r}")
@@ -73,3 +91,4 @@ class Pairing:
     def _remember_pairs(self, kinds: Sequence[Pairs]) -> None:
         self.lags_ = tuple(pairs.lag for pairs in kinds if pairs.lag is not None)
         self._augment = kinds[0].augment
+        self._window = kinds[0].frames.window

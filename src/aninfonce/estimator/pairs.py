@@ -14,7 +14,7 @@ from torch import Tensor
 
 from aninfonce._seeds import derive_seed, stream
 from aninfonce._validation import check_count, describe
-from aninfonce.estimator.frames import Array, Frames, Index
+from aninfonce.estimator.frames import Array, Frames, Index, check_ranges, without_mask
 from aninfonce.estimator.holding_out import later_rows
 from aninfonce.processes import PairBatch
 
@@ -153,9 +153,12 @@ def make_pairs(
         raise ValueError(f"sessions (`groups`, or a list) go with a recording, fit(X), got them with {way}")
     if augment is not None:
         return (augmented(frames, augment),)
-    X_pos = check_array(X_pos, dtype=[np.float64, np.float32], input_name="X_pos", allow_nd=True)
+    X_pos = check_array(
+        without_mask(X_pos), dtype=[np.float64, np.float32], input_name="X_pos", allow_nd=True
+    )
     if X_pos.shape != frames.rows.shape:
         raise ValueError(f"`X_pos` must have the shape of X, {frames.rows.shape}, got {describe(X_pos)}")
+    check_ranges(X_pos, "X_pos")
     return (paired(frames, X_pos),)
 
 
@@ -200,9 +203,10 @@ def lagged(frames: Frames, lag: int) -> Pairs:
     usable = frames.usable
     anchors = anchors[usable[anchors] & usable[anchors + lag]].astype(np.intp)
     if len(anchors) < 2:
+        gaps = "" if frames.gap is None else f", {int(frames.gap.sum())} of them with NaN"
         raise ValueError(
             f"`X` must give at least 2 pairs of rows that are {lag} apart, got {len(anchors)} from"
-            f" n_samples={len(frames)} in {len(lengths)} session(s)"
+            f" n_samples={len(frames)} in {len(lengths)} session(s){gaps}"
         )
     return Pairs(frames, anchors, anchors + lag, frames, lag, apart=_LAGS_APART * lag)
 
@@ -214,10 +218,12 @@ def augmented(frames: Frames, augment: Augment) -> Pairs:
 
 def apply_augment(X: Array, augment: Augment) -> Array:
     """Call an augmentation on rows (n, ...) and check what comes back."""
-    changed = np.asarray(augment(X))
-    if changed.shape != X.shape or not np.isfinite(changed).all():
+    # A copy: one that works in place would change the anchors, and the user's own rows.
+    changed = np.asarray(augment(np.array(X)))
+    if changed.shape != X.shape or changed.dtype.kind not in "fiub" or not np.isfinite(changed).all():
         raise ValueError(
-            f"`augment` must give finite numbers of the shape that it got, {X.shape}, got {describe(changed)}"
+            f"`augment` must give finite numbers of the shape that it got, {X.shape}, got"
+            f" {describe(changed)} and type {changed.dtype}"
         )
     return changed
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.utils import check_random_state
 from torch import nn
 
 from aninfonce._validation import check_choice, check_count, check_number, describe
@@ -93,7 +94,7 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
             f"`start` must be 'random' unless `space` is one of {_SPACES_TO_UNROLL}, got 'geodesic' and"
             f" {found['space']!r}"
         )
-    fewest = 2 if found["space"] in _SPHERES or found["loss"] != "aninfonce" else 1
+    fewest = fewest_columns(found)
     if _is_auto(found["n_components"]):
         if isinstance(found["encoder"], nn.Module):
             raise ValueError("`n_components` must be the number of columns that `encoder` gives, got 'auto'")
@@ -118,6 +119,11 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(found[name], Mapping | None):
             raise ValueError(f"`{name}` must be a dictionary of options, got {describe(found[name])}")
         found[name] = _plain(found[name] or {})
+    if isinstance(found["encoder"], nn.Module) and found["encoder_options"]:
+        raise ValueError(
+            "`encoder_options` must be None where `encoder` is a module of your own, got"
+            f" {describe(found['encoder_options'])}"
+        )
     if isinstance(found["recipe"], str):
         found["recipe"] = {"name": found["recipe"]}
     if not isinstance(found["recipe"], Mapping):
@@ -126,6 +132,19 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
         )
     found["recipe"] = _plain(found["recipe"])
     return found
+
+
+def draw_seed(random_state: Any) -> int:
+    """Draw the seed of a run, as scikit-learn's estimators do."""
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as problem:
+        raise ValueError(f"`random_state` must be a number, a RandomState or None: {problem}") from None
+
+
+def fewest_columns(parameters: Mapping[str, Any]) -> int:
+    """Give the smallest number of columns that the parameters allow."""
+    return 2 if parameters["space"] in _SPHERES or parameters["loss"] != "aninfonce" else 1
 
 
 def _check_dynamics(found: dict[str, Any]) -> None:
@@ -154,6 +173,9 @@ def _checked_lags(lag: Any, window: int) -> tuple[int, ...] | Literal["auto"]:
         return (window,)
     if isinstance(lag, str) or not isinstance(lag, Iterable):
         lag = [lag]
+    if isinstance(lag, Set | Mapping):
+        # Λ̂ of the first lag is `concentration_`, and a set has no first.
+        raise ValueError(f"`lag` must be a whole number, a list of them or 'auto', got {describe(lag)}")
     lags = tuple(check_count(value, "lag") for value in lag)
     if not lags or len(set(lags)) < len(lags):
         raise ValueError(f"`lag` must be a whole number, several different ones or 'auto', got {lags}")

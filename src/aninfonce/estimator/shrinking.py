@@ -30,6 +30,8 @@ from aninfonce.training.fitted import Fitted
 
 # Rows that the linear map is fitted on, pairs that are each other's negatives, and steps of the search.
 _ROWS, _BLOCK, _ITERATIONS = 16_384, 512, 40
+# Λ̂ beyond which held-out pairs set no bound to it.
+_LARGEST = 1e9
 
 
 class _Parts(NamedTuple):
@@ -53,7 +55,8 @@ def shrink_to_linear(
 
     Returns:
         Share of the bent part that is kept in each column (d,), as the columns were; None where this cannot
-        be done: the network has to be an `MLP` whose last layer sees its inputs, and the loss to have a Λ̂.
+        be done: the network has to be an `MLP` whose last layer sees its inputs, the loss to have a Λ̂, and
+        pairs must not coincide.
 
     """
     body, closing = fitted.encoder.body, fitted.config.recipe.close
@@ -64,6 +67,9 @@ def shrink_to_linear(
     loss = copy.deepcopy(fitted.loss).cpu().double()
     linear = _linear_map(encoder, source.fresh(_ROWS).x)
     shares = _best_shares(encoder, loss, linear, held_out)
+    if any(bool((part.concentration > _LARGEST).any()) for part in members(loss)):
+        # Pairs that coincide, as of a recording whose rows are repeated: the tighter, the better.
+        return None
     last = body.layers[-1]
     assert isinstance(last, nn.Linear)
     _fold(last, linear, shares)

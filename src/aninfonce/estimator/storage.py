@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from aninfonce._validation import describe
 from aninfonce.encoders.embedding import WithLinear
 from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.floor import NonlinearGain
@@ -44,6 +45,7 @@ def save_estimator(estimator: ContrastiveICA, path: Path) -> Path:
     parameters = dict(estimator.get_params(deep=False))
     if isinstance(parameters["random_state"], np.random.RandomState):
         parameters["random_state"] = None
+    parameters["device"] = str(parameters["device"])
     if isinstance(parameters["encoder"], nn.Module):
         # Its weights are kept, its code cannot be: `load` takes the module.
         parameters["encoder"] = None
@@ -70,6 +72,8 @@ def save_estimator(estimator: ContrastiveICA, path: Path) -> Path:
             **{name: _packed(getattr(estimator, name)) for name in _CHOICES},
             "nonlinear_gain_": estimator.nonlinear_gain_,
             "moving": pack_moving(estimator),
+            "row_shape": list(estimator._row_shape),
+            "window": estimator._window,
             **{name: getattr(estimator, name).tolist() for name in _NUMBERS},
             **{name: getattr(estimator, name) for name in _PLAIN},
         },
@@ -112,7 +116,23 @@ def load_estimator(
     assert fitted.config.dim is not None
     estimator._n_features_out = fitted.config.dim
     estimator._augment, estimator._optimizer_states = None, []
+    # Earlier versions had pictures too, but saved the number of their channels only.
+    estimator._row_shape = tuple(facts.get("row_shape", [estimator.n_features_in_]))
+    estimator._window = facts.get("window", int(estimator.window))
     return estimator
+
+
+def usable_device(device: str | torch.device) -> torch.device:
+    """Open a device, or refuse it by name where this machine has none of the kind."""
+    try:
+        found = torch.device(device)
+        torch.empty(0, device=found)
+    except (RuntimeError, AssertionError, TypeError) as problem:
+        reason = str(problem).splitlines()[0]
+        raise ValueError(
+            f"`device` must be one that torch has here, got {describe(device)}: {reason}"
+        ) from None
+    return found
 
 
 def _completed(facts: dict[str, Any], space: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from aninfonce._validation import check_choice
+from aninfonce._validation import check_choice, check_flag
 from aninfonce.losses._batch import CANDIDATES, REDUCTIONS, Batch, Candidates, Reduction
 from aninfonce.losses._prepare import (
     Potential,
@@ -196,6 +196,7 @@ def _checked(
     check_temperature(temperature)
     check_choice(candidates, "candidates", CANDIDATES)
     check_choice(reduction, "reduction", REDUCTIONS)
+    symmetric, normalize = check_flag(symmetric, "symmetric"), check_flag(normalize, "normalize")
     if negatives is not None:
         check_negatives(negatives, z0)
     ratios = check_ratios(negatives, negatives_log_ratio, positives_log_ratio, z0, symmetric)

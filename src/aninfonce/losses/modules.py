@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 import torch
 from torch import Tensor, nn
 
-from aninfonce._validation import check_choice, check_number
+from aninfonce._validation import check_choice, check_flag, check_number
 from aninfonce.losses._batch import CANDIDATES, REDUCTIONS, Candidates, Reduction
 from aninfonce.losses.functional import Components, info_nce, info_nce_components
 from aninfonce.losses.potential import CandidatePotential
@@ -75,6 +75,9 @@ class InfoNCE(nn.Module):
         check_number(temperature, "temperature", minimum=0, exclusive=True)
         check_choice(candidates, "candidates", CANDIDATES)
         check_choice(reduction, "reduction", REDUCTIONS)
+        symmetric, normalize = check_flag(symmetric, "symmetric"), check_flag(normalize, "normalize")
+        check_flag(learn_temperature, "learn_temperature")
+        check_flag(gather_distributed, "gather_distributed")
         self.similarity = Dot() if similarity is None else similarity
         self._temperature = float(temperature)
         self.log_temperature = (

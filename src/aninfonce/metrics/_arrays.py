@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from aninfonce._validation import describe
+from aninfonce._validation import check_unmasked, describe
 
 Array = npt.NDArray[Any] | Tensor
 Matrix = npt.NDArray[np.float64]
@@ -22,6 +22,7 @@ def _to_numpy(value: object, name: str, expected: str) -> npt.NDArray[Any]:
         value = value.detach().cpu()
         # numpy has no bfloat16
         return value.double().numpy() if value.is_floating_point() else value.numpy()
+    check_unmasked(value, name)
     try:
         return np.asarray(value)
     except ValueError:

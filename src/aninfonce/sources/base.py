@@ -8,14 +8,16 @@ evaluations (`set_aside`) appear in neither.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from aninfonce._seeds import stream
-from aninfonce._validation import describe
+from aninfonce._validation import check_unmasked, describe
 from aninfonce.processes import DataGeneratingProcess, PairBatch
 
 State = dict[str, Tensor]
@@ -73,14 +75,29 @@ def as_pair_batch(batch: Any) -> PairBatch:
         return batch
     if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
         raise ValueError(f"a batch of pairs must be (x, x_pos) or (x, x_pos, x_neg), got {describe(batch)}")
-    tensors = [torch.as_tensor(part) for part in batch]
-    tensors = [part if part.is_floating_point() else part.float() for part in tensors]
+    tensors = [rows_as_floats(part, name) for part, name in zip(batch, ("x", "x_pos", "x_neg"), strict=False)]
     x, x_pos = tensors[:2]
     if x.shape != x_pos.shape or x.ndim < 2:
         raise ValueError(
             f"`x` and `x_pos` must have one shape (N, ...), got {tuple(x.shape)} and {tuple(x_pos.shape)}"
         )
     return PairBatch(*tensors)
+
+
+def rows_as_floats(given: Any, name: str) -> Tensor:
+    """Read an array, tensor, list or data frame of real numbers as a tensor of floats, without a copy."""
+    check_unmasked(given, name)
+    rows = given if isinstance(given, Tensor) else np.asarray(given)
+    try:
+        with warnings.catch_warnings():
+            # Memory maps and frames are often not to be written to, and nobody does.
+            warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+            found = torch.as_tensor(rows)
+    except TypeError:
+        raise ValueError(f"`{name}` must hold numbers, got {describe(given)} of type {rows.dtype}") from None
+    if found.is_complex():
+        raise ValueError(f"`{name}` must hold real numbers, got {describe(given)} of type {found.dtype}")
+    return found if found.is_floating_point() else found.float()
 
 
 class StreamSource(PairSource):

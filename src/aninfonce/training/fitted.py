@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch import Tensor, nn
 
 from aninfonce.alignment.folding import FoldingCheck
 from aninfonce.alignment.space_choice import SpaceChoice
 from aninfonce.encoders.embedding import Embedding, embed_in_chunks
+from aninfonce.sources.base import rows_as_floats
 from aninfonce.training.config import TrainingConfig
 from aninfonce.training.monitor import Row
 
@@ -61,5 +61,5 @@ class Fitted:
 
         """
         parameter = next(self.encoder.parameters())
-        inputs = torch.as_tensor(x).to(parameter)
+        inputs = rows_as_floats(x, "x").to(parameter)
         return embed_in_chunks(self.encoder, inputs).cpu()

@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+from aninfonce._validation import brief
+
 # Settings take a page or two. A few lines of aliases can stand for more values than fit into memory.
 _MOST_BYTES = 100_000
 _MOST_VALUES = 10_000
@@ -33,6 +35,7 @@ def read_yaml(path: Path) -> Any:
         loader = yaml.SafeLoader(raw.decode("utf-8"))
         node = loader.get_single_node()
         _count(node, {}, path)
+        _check_keys(node, set())
         return None if node is None else loader.construct_document(node)
     except yaml.YAMLError as problem:
         raise ValueError(f"{path} is not valid YAML: {problem}") from None
@@ -45,8 +48,33 @@ def read_yaml(path: Path) -> Any:
         raise ValueError(f"{path} cannot be read: {problem}") from None
 
 
+def _check_keys(node: Any, seen: set[int]) -> None:
+    """Refuse a name that is given twice: YAML's readers take the last, and say nothing."""
+    if not isinstance(node, yaml.CollectionNode) or id(node) in seen:
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.MappingNode):
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            # The merge key << may stand there several times.
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                line = key.start_mark.line + 1
+                if key.value in lines:
+                    name = brief(key.value)
+                    raise ValueError(f"{name} is given twice, in lines {lines[key.value]} and {line}")
+                lines[key.value] = line
+    for part in _parts(node):
+        _check_keys(part, seen)
+
+
 class _TooMuch(ValueError):
     pass
+
+
+def _parts(node: yaml.CollectionNode) -> list[Any]:
+    """List what a collection holds: names and values of a mapping."""
+    is_mapping = isinstance(node, yaml.MappingNode)
+    return [part for pair in node.value for part in pair] if is_mapping else list(node.value)
 
 
 def _count(node: Any, known: dict[int, int], path: Path) -> int:
@@ -56,9 +84,7 @@ def _count(node: Any, known: dict[int, int], path: Path) -> int:
     if id(node) not in known:
         # Until it is counted: one that comes again inside of itself has no end.
         known[id(node)] = _MOST_VALUES
-        pairs = isinstance(node, yaml.MappingNode)
-        parts = [part for pair in node.value for part in pair] if pairs else node.value
-        known[id(node)] = 1 + sum(_count(part, known, path) for part in parts)
+        known[id(node)] = 1 + sum(_count(part, known, path) for part in _parts(node))
     if known[id(node)] > _MOST_VALUES:
         raise _TooMuch(f"{path} must hold at most {_MOST_VALUES} values; its aliases stand for more")
     return known[id(node)]

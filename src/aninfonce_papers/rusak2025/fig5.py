@@ -38,11 +38,12 @@ class TwoAnchors(Pairs):
         """Place the conditional at both anchors, n times each."""
         half = torch.deg2rad(torch.tensor(self.degrees / 2, dtype=torch.float64))
         diagonal = torch.tensor(self.concentration, dtype=torch.float64)
+        # Both on the side of the sphere that the plot shows, about its middle and along a great circle.
+        middle, aside = (torch.tensor(part, dtype=torch.float64) for part in ((1, -1, 1), (1, 1, 0)))
 
         def law(angle: Tensor) -> FisherBingham:
-            # Both on the side of the sphere that the plot shows.
-            anchor = torch.stack([angle.sin() + angle.cos(), angle.sin() - angle.cos(), angle.cos()])
-            return FisherBingham((anchor / anchor.norm()).expand(n, 3), diagonal)
+            anchor = angle.cos() * middle / middle.norm() + angle.sin() * aside / aside.norm()
+            return FisherBingham(anchor.expand(n, 3), diagonal)
 
         return law(-half), law(half)
 
