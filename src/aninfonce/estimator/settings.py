@@ -100,6 +100,7 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
     else:
         found["n_components"] = check_count(found["n_components"], "n_components", minimum=fewest)
     _check_dynamics(found)
+    _check_concentration(found)
     found["window"] = check_count(found["window"], "window")
     if found["window"] % 2 == 0:
         raise ValueError(f"`window` must be odd, so that it has a middle row, got {found['window']}")
@@ -140,6 +141,20 @@ def _check_dynamics(found: dict[str, Any]) -> None:
     if isinstance(found["lag"], Iterable) and not isinstance(found["lag"], str):
         raise ValueError(f"`lag` must be one number for dynamics='linear', got {found['lag']!r}")
     found["space"] = "flat"
+
+
+def _check_concentration(found: dict[str, Any]) -> None:
+    """Require what a Λ̂ for each anchor needs, and settle its space."""
+    check_choice(found["concentration"], "concentration", ("one", "per-anchor"))
+    if found["concentration"] == "one":
+        return
+    for name, wanted in (("loss", "aninfonce"), ("dynamics", None)):
+        if found[name] != wanted:
+            raise ValueError(
+                f"`{name}` must be {wanted!r} for concentration='per-anchor', got {found[name]!r}"
+            )
+    if found["space"] == "auto":
+        found["space"] = "flat"
 
 
 def _is_auto(value: Any) -> bool:
@@ -219,9 +234,11 @@ def training_config(
         "held_out": 0.0,
     }
     for name in ("loss",) if own else ("loss", "encoder"):
-        options = {**_usual_options(parameters, parameters[name]), **parameters[f"{name}_options"]}
-        # The recipe "paper" brings a loss and an encoder of its own, unless others are asked for.
         asked = parameters[f"{name}_options"]
+        if name == "loss" and parameters["concentration"] != "one":
+            asked = {"concentration": parameters["concentration"], **asked}
+        options = {**_usual_options(parameters, parameters[name]), **asked}
+        # The recipe "paper" brings a loss and an encoder of its own, unless others are asked for.
         if recipe.get("name") != "paper" or asked or parameters[name] not in ("aninfonce", "mlp"):
             given[name] = {"name": parameters[name], "options": dict(options)}
     if parameters["dynamics"] is not None:
