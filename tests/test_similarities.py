@@ -40,7 +40,7 @@ def skewed():
 
 
 def by_anchor():
-    """Give a similarity whose metric depends on the anchor, and the same by loops over what its head gives."""
+    """Give a similarity whose metric depends on the anchor, and the same by loops over its Λ̂."""
     similarity = PerAnchor(D, LAMBDA, width=4).double()
     with torch.no_grad():
         for number, parameter in enumerate(similarity.parameters()):
