@@ -10,7 +10,7 @@ import torch
 from pydantic import JsonValue, PositiveInt
 from torch import Tensor
 
-from aninfonce.extending import INFONCE_RATES, stream
+from aninfonce.extending import stream
 from aninfonce.losses import AnInfoNCE
 from aninfonce.metrics import linear_r2, mean_correlation_coefficient
 from aninfonce.processes import DataGeneratingProcess
@@ -33,11 +33,10 @@ _LOW, _HIGH = 0.025, 0.975
 
 @dataclass(frozen=True)
 class Method:
-    """A loss, where its embedding lives, and whether InfoNCE's low rates are used."""
+    """A loss, and where its embedding lives."""
 
     loss: Loss
     space: Literal["sphere", "flat"]
-    rates: float = 1.0
 
     @property
     def spare(self) -> int:
@@ -45,22 +44,27 @@ class Method:
         return int(self.space == "sphere")
 
 
+# In Rᵈ the embedding finds its own scale. On the unit sphere Λ̂, or one over the temperature, has to grow to
+# tens, and starts there; it is trained like the rest.
+_START = 25.0
+_COOL: dict[str, JsonValue] = {"temperature": 1 / _START, "learn_temperature": True}
+_SHARP: dict[str, JsonValue] = {"initial": _START}
 # β comes with flat space.
 _METHODS = {
-    "InfoNCE": Method(Loss(name="infonce", options={"learn_temperature": True}), "sphere", INFONCE_RATES),
-    "AnInfoNCE": Method(Loss(), "sphere"),
+    "InfoNCE": Method(Loss(name="infonce", options=_COOL), "sphere"),
+    "AnInfoNCE": Method(Loss(options=_SHARP), "sphere"),
     "AnInfoNCE in Rᵈ + β": Method(Loss(), "flat"),
     "Λ̂(x) in Rᵈ + β": Method(Loss(options={"concentration": "per-anchor"}), "flat"),
 }
 # Where steps are alike everywhere in flat space, they are not on the sphere that the encoder ends on.
 _ON_SPHERE = {
-    "AnInfoNCE + β": Method(Loss(options={"potential": True}), "sphere"),
-    "Λ̂(x) + β": Method(Loss(options={"potential": True, "concentration": "per-anchor"}), "sphere"),
+    "AnInfoNCE + β": Method(Loss(options={**_SHARP, "potential": True}), "sphere"),
+    "Λ̂(x) + β": Method(Loss(options={**_SHARP, "potential": True, "concentration": "per-anchor"}), "sphere"),
 }
 _SIZES: dict[Preset, Sizes] = {
     "smoke": replace(SIZES["smoke"], candidates=50, whiten=True),
     "laptop": replace(
-        SIZES["laptop"], steps=2_000, candidates=1_000, closing_pairs=16_384, grows=False, whiten=True
+        SIZES["laptop"], steps=1_000, candidates=1_000, closing_pairs=16_384, grows=False, whiten=True
     ),
     "paper": SIZES["paper"],
 }
@@ -163,7 +167,7 @@ def _world(factor: float) -> str:
 
 
 def _experiment(name: str, pairs: PlacePairs, method: Method, preset: Preset) -> Experiment:
-    sizes = replace(_SIZES[preset], rates=method.rates)
+    sizes = _SIZES[preset]
     recipe = sizes.build()
     if method.space == "sphere":
         # The steps from Rᵈ onto the sphere, and the fits there, take anchors for uniform on one.
