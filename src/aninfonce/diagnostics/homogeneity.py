@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from aninfonce.alignment.joint import joint_diagonalisation
 from aninfonce.diagnostics.finding import Finding, judge, not_judged, titled
 from aninfonce.diagnostics.frame import even_block
 from aninfonce.diagnostics.negatives import spread_blocks
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
 
 Matrix = npt.NDArray[np.float64]
 
-# Bits a pair below which it does not matter: about what a Λ tells that changes 2.5-fold over four columns,
-# and more than an edge of the anchors' law passes for.
-_LARGE = 0.05
+# Bits a pair below which it does not matter: about what a Λ tells that changes 2-fold over four columns.
+_LARGE = 0.03
 _BLOCK = 256
 _ITERATIONS = 60
 # Slopes of log Λ, for a column of unit variance, are expected within about this: it holds back a fit of few
@@ -33,6 +33,10 @@ _ITERATIONS = 60
 _USUAL_SLOPE = 0.5
 # log Λ̂ moves by at most this much from its middle.
 _FARTHEST = 4.0
+# Where the splines that tell how common a candidate is bend, in standard deviations.
+_KNOTS = (-0.7, 0.0, 0.7)
+# Directions with less than this share of the largest variance of steps hold nothing but rounding.
+_RANK = 1e-10
 # Groups of anchors in the plot.
 _GROUPS = 8
 
@@ -59,14 +63,15 @@ class LogLinear(Similarity):
 
 
 class _Commonness(nn.Module):
-    """How common a candidate is, as far as a quadratic function of it tells."""
+    """How common a candidate is: a sum of quadratic splines, one a column of unit variance."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
-        self.weights = nn.Parameter(torch.zeros(2 * dim, dtype=torch.float64))
+        self.weights = nn.Parameter(torch.zeros((2 + len(_KNOTS)) * dim, dtype=torch.float64))
 
     def forward(self, z: Tensor) -> Tensor:
-        found: Tensor = torch.cat([z, z.square()], dim=1) @ self.weights
+        bends = [(z - knot).clamp_min(0.0).square() for knot in _KNOTS]
+        found: Tensor = torch.cat([z, z.square(), *bends], dim=1) @ self.weights
         return found
 
 
@@ -86,9 +91,9 @@ def gain_by_place(
 ) -> ByPlace:
     """Fit one Λ, and a log-linear Λ(z), to pairs of a frozen embedding, and compare them on other pairs.
 
-    Both fits find each positive among the other anchors of a block, and both know how common candidates are,
-    as far as a quadratic function of them tells: the law of the anchors does not pass for a Λ that varies.
-    Where that law ends at an edge at which many anchors lie, a few hundredths of a bit may.
+    Both fits find each positive among the other positives of a block, and both know how common candidates
+    are, by a spline of each column: so the law of the latents does not pass for a Λ that varies. Positives
+    rather than anchors, since an edge of the anchors' law is blurred by the steps, and a spline follows it.
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -107,9 +112,12 @@ def gain_by_place(
         The gain of each held-out pair; a few may be left over.
 
     """
-    centre, scale = fitted_on[0].mean(axis=0), np.maximum(fitted_on[0].std(axis=0), 1e-12)
+    axes = _axes_of_all_places(*fitted_on)
+    anchors = fitted_on[0] @ axes
+    centre, scale = anchors.mean(axis=0), np.maximum(anchors.std(axis=0), 1e-12)
     here, there = (
-        [torch.from_numpy((part - centre) / scale) for part in parts] for parts in (fitted_on, held_out)
+        [torch.from_numpy((part @ axes - centre) / scale) for part in parts]
+        for parts in (fitted_on, held_out)
     )
     blocks, others = (_blocks(len(parts[0]), seed) for parts in (here, there))
     start = (here[0] - here[1]).square().mean(dim=0).clamp_min(1e-9).reciprocal()
@@ -117,7 +125,11 @@ def gain_by_place(
 
     def losses(parts: list[Tensor], rows: Tensor) -> Tensor:
         return info_nce(
-            *(part[rows] for part in parts), similarity=similarity, potential=commonness, reduction="none"
+            *(part[rows] for part in parts),
+            similarity=similarity,
+            potential=commonness,
+            candidates="positives",
+            reduction="none",
         )
 
     def descend(*parameters: Tensor) -> None:
@@ -148,6 +160,22 @@ def gain_by_place(
     steps = (there[1] - there[0])[rows]
     bits = (one - on_held_out()) / np.log(2.0)
     return ByPlace(bits.numpy(), concentration.numpy(), steps.numpy())
+
+
+def _axes_of_all_places(z: Matrix, z_pos: Matrix) -> Matrix:
+    """Find columns, as z @ axes, in which steps are uncorrelated at either end of each direction of z.
+
+    Axes of one Λ are free where its entries are equal, and a Λ(z) that is diagonal in some axes is not in
+    others.
+    """
+    steps = z_pos - z
+    spread, directions = np.linalg.eigh(steps.T @ steps / len(steps))
+    white = directions / np.sqrt(np.maximum(spread, max(float(spread[-1]), 1e-300) * _RANK))
+    steps = steps @ white
+    sides = [side for column in z.T for side in (column > np.median(column), column <= np.median(column))]
+    moments = [steps[side].T @ steps[side] / max(1, int(side.sum())) for side in sides]
+    found: Matrix = white @ joint_diagonalisation(torch.from_numpy(np.stack(moments))).axes.numpy()
+    return found
 
 
 def _blocks(n: int, seed: int) -> Tensor:
