@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from aninfonce.estimator import ContrastiveICA
+from aninfonce.estimator.settings import checked, linear_settings, training_config
 from aninfonce.metrics import mean_correlation_coefficient
 
 BASE = np.array([4.0, 12.0, 36.0])
@@ -55,6 +56,17 @@ def test_with_one_for_all_every_row_has_it(pairs):
     np.testing.assert_allclose(one.concentration_at(x[:5]), np.tile(one.concentration_, (5, 1)))
     sessions = one.concentration_at([x[:5], x[5:9]])
     assert [len(part) for part in sessions] == [5, 4]
+
+
+def test_it_starts_from_a_linear_map_with_one_for_all():
+    """Or the head would make up for what a linear map cannot bend back."""
+    by_option = model(concentration="one", loss_options={"concentration": "per-anchor", "temperature": 0.5})
+    for estimator in (model(), by_option):
+        parameters = checked(estimator.get_params(deep=False))
+        assert parameters["concentration"] == "per-anchor"
+        assert training_config(parameters, 1000, 0).loss.per_anchor
+        assert not training_config(linear_settings(parameters), 1000, 0).loss.per_anchor
+    assert by_option.loss_options["concentration"] == "per-anchor"
 
 
 @pytest.mark.parametrize(

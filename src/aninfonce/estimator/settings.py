@@ -100,7 +100,6 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
     else:
         found["n_components"] = check_count(found["n_components"], "n_components", minimum=fewest)
     _check_dynamics(found)
-    _check_concentration(found)
     found["window"] = check_count(found["window"], "window")
     if found["window"] % 2 == 0:
         raise ValueError(f"`window` must be odd, so that it has a middle row, got {found['window']}")
@@ -119,6 +118,7 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(found[name], Mapping | None):
             raise ValueError(f"`{name}` must be a dictionary of options, got {describe(found[name])}")
         found[name] = _plain(found[name] or {})
+    _check_concentration(found)
     if isinstance(found["recipe"], str):
         found["recipe"] = {"name": found["recipe"]}
     if not isinstance(found["recipe"], Mapping):
@@ -144,7 +144,8 @@ def _check_dynamics(found: dict[str, Any]) -> None:
 
 
 def _check_concentration(found: dict[str, Any]) -> None:
-    """Require what a Λ̂ for each anchor needs, and settle its space."""
+    """Require what a Λ̂ for each anchor needs, and settle its space; `loss_options` may ask for it too."""
+    found["concentration"] = found["loss_options"].pop("concentration", found["concentration"])
     check_choice(found["concentration"], "concentration", ("one", "per-anchor"))
     if found["concentration"] == "one":
         return
@@ -271,7 +272,8 @@ def linear_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in parameters["encoder_options"].items() if name != "hidden"}
     steps = min(parameters["max_steps"] or _LINEAR_STEPS, _LINEAR_STEPS)
     changes = {"space": "flat", "encoder_options": {**kept, "depth": 0}, "n_init": 1, "max_steps": steps}
-    return {**parameters, **changes}
+    # Where the data are bent, a Λ̂ of each anchor would make up for what a linear map cannot bend back.
+    return {**parameters, **changes, "concentration": "one"}
 
 
 def asks_for_steps(parameters: Mapping[str, Any]) -> bool:
