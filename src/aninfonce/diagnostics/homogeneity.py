@@ -16,6 +16,7 @@ from aninfonce.diagnostics.negatives import spread_blocks
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.diagnostics.training_facts import TrainingFacts
 from aninfonce.losses import info_nce
+from aninfonce.losses._batch import Reduction
 from aninfonce.plots._axes import ACCENT, MAIN
 from aninfonce.similarities import Factors, Similarity, per_anchor_factors
 
@@ -27,7 +28,7 @@ Matrix = npt.NDArray[np.float64]
 # Bits a pair below which it does not matter: about what a Λ tells that changes 2-fold over four columns.
 _LARGE = 0.03
 _BLOCK = 256
-_ITERATIONS = 60
+_ITERATIONS = 40
 # Slopes of log Λ, for a column of unit variance, are expected within about this: it holds back a fit of few
 # pairs in many columns.
 _USUAL_SLOPE = 0.5
@@ -123,13 +124,13 @@ def gain_by_place(
     start = (here[0] - here[1]).square().mean(dim=0).clamp_min(1e-9).reciprocal()
     similarity, commonness = LogLinear(start), _Commonness(len(start))
 
-    def losses(parts: list[Tensor], rows: Tensor) -> Tensor:
+    def losses(parts: list[Tensor], rows: Tensor, reduction: Reduction) -> Tensor:
         return info_nce(
             *(part[rows] for part in parts),
             similarity=similarity,
             potential=commonness,
             candidates="positives",
-            reduction="none",
+            reduction=reduction,
         )
 
     def descend(*parameters: Tensor) -> None:
@@ -137,7 +138,7 @@ def gain_by_place(
 
         def objective() -> Tensor:
             search.zero_grad()
-            value = torch.stack([losses(here, rows).sum() for rows in blocks]).sum()
+            value = torch.stack([losses(here, rows, "sum") for rows in blocks]).sum()
             value = value + 0.5 * (similarity.slopes / _USUAL_SLOPE).square().sum()
             value = value / blocks.numel()
             torch.autograd.backward(value)
@@ -147,7 +148,7 @@ def gain_by_place(
 
     def on_held_out() -> Tensor:
         with torch.no_grad():
-            return torch.cat([losses(there, rows) for rows in others])
+            return torch.cat([losses(there, rows, "none") for rows in others])
 
     with torch.enable_grad():
         descend(similarity.middle, commonness.weights)
