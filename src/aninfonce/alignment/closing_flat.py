@@ -19,8 +19,8 @@ from aninfonce.sources.base import PairSource
 
 # Smallest Λ̂: its logarithm is what is stored.
 _SMALLEST = 1e-6
-# Anchors whose metrics decide on the axes, where each has its own.
-_ANCHORS = 64
+# Anchors whose metrics decide on the axes, where each has its own: by their mean, and some by themselves.
+_ANCHORS, _ALONE = 1024, 64
 
 
 @alone()
@@ -69,5 +69,5 @@ def _metrics(parts: Sequence[AnInfoNCE], h: Tensor) -> Tensor:
     similarity = parts[0].similarity
     if not isinstance(similarity, PerAnchor):
         return torch.diag_embed(torch.stack([part.concentration.double() for part in parts]))
-    found = similarity.metric_at(h)
-    return torch.cat([found.mean(dim=0, keepdim=True), found[:: -(-len(h) // _ANCHORS)]])
+    found = similarity.metric_at(h[:: -(-len(h) // _ANCHORS)])
+    return torch.cat([found.mean(dim=0, keepdim=True), found[:: -(-len(found) // _ALONE)]])

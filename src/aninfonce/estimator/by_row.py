@@ -9,6 +9,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from aninfonce.losses import AnInfoNCE
+from aninfonce.similarities import PerAnchor
 
 if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
@@ -27,15 +28,17 @@ class ByRow:
 
         Returns:
             (N, d), in the order of `transform`'s columns; a list for a list of sessions. Rows differ only
-            with `concentration="per-anchor"`; otherwise each is `concentration_`.
+            with `concentration="per-anchor"`, and unless a linear map was kept, which has one Λ̂; otherwise
+            each is `concentration_`.
 
         """
         check_is_fitted(self)
         given = self._read(X, groups, reset=False)
         embedded = self._embed(given.frames)
-        if self.concentration == "one" or not isinstance(self.loss_, AnInfoNCE):
+        loss = self.loss_
+        if not (isinstance(loss, AnInfoNCE) and isinstance(loss.similarity, PerAnchor)):
             found = np.where(np.isnan(embedded), np.nan, self.concentration_)
             return given.like_given(found.astype(embedded.dtype))
         device = next(self.encoder_.parameters()).device
         rows = torch.from_numpy(embedded).to(device)
-        return given.like_given(self.loss_.concentration_at(rows).cpu().numpy())
+        return given.like_given(loss.concentration_at(rows).cpu().numpy())
