@@ -4,8 +4,9 @@
     python -m benchmarks.alarms --show        # print what was found
 
 A clean data set: 2000 uniform anchors on a sphere, positives from the exact conditional, the identity as
-encoder, the anchors as latents and a half-space as classes. Its seeds are none that a threshold was ever
-looked at with.
+encoder, the anchors as latents and a half-space as classes. Whether one Λ is enough is asked in flat space
+too, where anchors may have any law and steps are normal and alike everywhere. Seeds are none that a threshold
+was ever looked at with.
 """
 
 from __future__ import annotations
@@ -17,15 +18,39 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Generator
 
 from aninfonce.diagnostics import audit
+from aninfonce.diagnostics.homogeneity import homogeneity
+from aninfonce.diagnostics.sample import make_sample
 from aninfonce.distributions import FisherBingham, Uniform
 from aninfonce.spaces import Sphere
 
 RESULTS = Path(__file__).parent / "results" / "alarms.jsonl"
 PAIRS, DIM, CONCENTRATION, FIRST_SEED = 2_000, 5, 10.0, 100_000
+# Anchors in flat space, all of unit variance.
+LAWS = {
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "uniform": lambda rng, shape: rng.uniform(-(3**0.5), 3**0.5, size=shape),
+    "exponential": lambda rng, shape: rng.exponential(size=shape) - 1,
+}
+STEPS = np.array([0.5, 0.4, 0.3, 0.2])
+
+
+def look_in_flat_space(seed: int) -> dict[str, str]:
+    """Ask whether one Λ is enough, where it is: one verdict for each law of the anchors."""
+    verdicts = {}
+    for name, law in LAWS.items():
+        # Other draws than those that once told that edges of the anchors' law passed for a Λ that varies.
+        rng = np.random.default_rng(seed + 50_000)
+        z = law(rng, (PAIRS, len(STEPS)))
+        pairs = z, z + STEPS * rng.normal(size=z.shape)
+        found = homogeneity(make_sample(lambda rows: rows, pairs, seed=seed))
+        assert found is not None
+        verdicts[f"homogeneity, {name} anchors in flat space"] = found.status
+    return verdicts
 
 
 def look(seed: int) -> dict[str, Any]:
@@ -45,7 +70,10 @@ def look(seed: int) -> dict[str, Any]:
     )
     return {
         "seed": seed,
-        "verdicts": {finding.name: finding.status for finding in report.findings},
+        "verdicts": {
+            **{finding.name: finding.status for finding in report.findings},
+            **look_in_flat_space(seed),
+        },
         "cpu_seconds": round(time.process_time() - start, 1),
     }
 

@@ -106,6 +106,25 @@ def added_noise(size: float) -> Callable[[Rows, int], dict[str, Any]]:
     return known
 
 
+def by_place(factor: float) -> Callable[[int], Pairs]:
+    """Let Λ change by a factor from one end of the first latent to the other, up in some, down in others."""
+
+    def draw(seed: int) -> Pairs:
+        rng = np.random.default_rng(seed)
+        z = rng.uniform(-(3**0.5), 3**0.5, size=(PAIRS, 4))
+        rises = np.array([1.0, -1.0, 1.0, -1.0])
+        values = np.array([4.0, 8.0, 16.0, 32.0]) * factor ** (rises * z[:, :1] / (2 * 3**0.5))
+        return z, z + rng.normal(size=z.shape) / np.sqrt(values)
+
+    return draw
+
+
+def bent(rows: Rows) -> Rows:
+    """Put flat rows onto a sphere of one column more: steps that are alike become unlike."""
+    lifted = np.c_[rows, np.ones(len(rows))]
+    return lifted / np.linalg.norm(lifted, axis=1, keepdims=True)
+
+
 def two_sizes(rng: np.random.Generator, shape: tuple[int, int]) -> Rows:
     return rng.normal(size=shape) * np.where(rng.random((shape[0], 1)) < 0.5, 0.2, 2.5)
 
@@ -142,6 +161,10 @@ CASES = {
     "one axis twice as wide": Case("uniformity", sphere(), on_sphere(lambda rows: rows * (1 + AXIS))),
     "Laplace steps": Case("conditional", flat(lambda rng, shape: rng.laplace(size=shape))),
     "steps of two modes": Case("conditional", flat(two_modes)),
+    "Λ that changes 2-fold along a latent": Case("homogeneity", by_place(2.0)),
+    "Λ that changes 4-fold along a latent": Case("homogeneity", by_place(4.0)),
+    "Λ that changes 16-fold along a latent": Case("homogeneity", by_place(16.0)),
+    "one Λ in flat space, seen from a sphere": Case("homogeneity", by_place(1.0), bent),
     "positives moved by 0.3": Case("shift", shifted),
     "steps of two sizes": Case("calibration", flat(two_sizes)),
 }

@@ -9,6 +9,7 @@ from aninfonce.similarities import (
     FullAnisotropic,
     LinearStep,
     NegativeLp,
+    PerAnchor,
     Scaled,
     Similarity,
 )
@@ -38,6 +39,22 @@ def skewed():
     return similarity, by_loop
 
 
+def by_anchor():
+    """Give a similarity whose metric depends on the anchor, and the same by loops over its Λ̂."""
+    similarity = PerAnchor(D, LAMBDA, width=4).double()
+    with torch.no_grad():
+        for number, parameter in enumerate(similarity.parameters()):
+            drawn = torch.randn(parameter.shape, generator=torch.Generator().manual_seed(number))
+            parameter += 0.5 * drawn.double()
+
+    def by_loop(a, b):
+        with torch.no_grad():
+            values = similarity.concentration_at(torch.tensor(a, dtype=torch.float64)).tolist()
+        return loops.anisotropic(values)(a, b)
+
+    return similarity, by_loop
+
+
 CASES = {
     "dot": (Dot(), loops.dot),
     "lp1": (NegativeLp(1), loops.negative_lp(1)),
@@ -49,6 +66,7 @@ CASES = {
     "scaled": (Scaled(D, LAMBDA), loops.scaled(LAMBDA.tolist())),
     "scaled-exp": (Scaled(D, LAMBDA, "exp"), loops.scaled(LAMBDA.tolist())),
     "step": skewed(),
+    "per anchor": by_anchor(),
 }
 
 
@@ -102,7 +120,7 @@ def test_far_from_the_origin_distances_stay_exact():
 
 
 @pytest.mark.parametrize(
-    "similarity", [Anisotropic(4), FullAnisotropic(4), Scaled(4), Anisotropic(1), LinearStep(4)]
+    "similarity", [Anisotropic(4), FullAnisotropic(4), Scaled(4), Anisotropic(1), LinearStep(4), PerAnchor(4)]
 )
 @pytest.mark.parametrize("width", [1, 3])
 def test_another_width_is_refused_by_name(similarity, width):

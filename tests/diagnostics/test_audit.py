@@ -89,7 +89,7 @@ def test_the_report_reads_well():
 
 
 def test_as_few_pairs_as_it_takes():
-    assert len(audit(same, clean(n=200)).findings) == 7
+    assert len(audit(same, clean(n=200)).findings) == 8
 
 
 def test_the_same_seed_gives_the_same_report():

@@ -217,6 +217,14 @@ def conditional(finding, low, high):
         assert high <= 2
 
 
+def homogeneity(finding, low, high):
+    side(finding.status, low, high, 0.03, "above")
+    assert ("depend on where they start:" in finding.advice) == finding.concern
+    assert ("alike wherever" in finding.advice) == (finding.status == "fine")
+    if finding.concern:
+        assert f"{max(finding.details['varies_by']):.2g}-fold" in finding.advice
+
+
 def shift(finding, low, high):
     side(finding.status, low, high, 0.55, "above")
 
@@ -242,6 +250,7 @@ RULES = {
         overlap,
         uniformity,
         conditional,
+        homogeneity,
         shift,
         calibration,
     )

@@ -35,6 +35,38 @@ def test_a_clean_case_is_quiet(seed):
         assert finding.advice.endswith(".")
 
 
+@pytest.mark.parametrize(("factor", "concern"), [(1.0, False), (4.0, True), (16.0, True)])
+def test_homogeneity(factor, concern):
+    rng = np.random.default_rng(0)
+    z = rng.uniform(-(3**0.5), 3**0.5, size=(N, 3))
+    values = 16.0 * factor ** (np.array([1.0, -1.0, 0.0]) * z[:, :1] / (2 * 3**0.5))
+    found = look("homogeneity", (z, z + rng.normal(size=z.shape) / np.sqrt(values)))
+    assert found.concern == concern
+    assert found.status == ("concern" if concern else "fine")
+    varies = max(found.details["varies_by"])
+    assert 0.6 * factor < varies < 2.2 * factor
+    assert ('concentration="per-anchor"' in found.advice) == concern
+
+
+def test_an_edge_of_the_anchors_is_no_lack_of_homogeneity():
+    rng = np.random.default_rng(0)
+    z = rng.exponential(size=(N, 3))
+    assert not look("homogeneity", (z, z + [0.5, 0.4, 0.3] * rng.normal(size=z.shape))).concern
+
+
+def test_a_sphere_bends_steps_that_are_alike_in_flat_space():
+    rng = np.random.default_rng(0)
+    z = rng.uniform(-2, 2, size=(N, 2))
+
+    def bent(rows):
+        lifted = np.c_[rows, np.ones(len(rows))]
+        return lifted / np.linalg.norm(lifted, axis=1, keepdims=True)
+
+    pairs = z, z + 0.3 * rng.normal(size=z.shape)
+    assert not look("homogeneity", pairs).concern
+    assert look("homogeneity", pairs, encoder=bent).concern
+
+
 def test_identifiability():
     x, x_pos = clean()
     found = look("identifiability", (x, x_pos), encoder=lambda rows: rows[:, :3], latents=x)

@@ -67,5 +67,7 @@ def test_the_comparison_is_saved_and_refits_are_linear_too(tmp_path):
 def test_settings_of_a_linear_map_keep_what_else_was_asked_for():
     asked = {"encoder_options": {"hidden": [5], "slope": 0.1}, "space": "auto", "n_init": 3, "lag": (2,)}
     expected = {"encoder_options": {"slope": 0.1, "depth": 0}, "space": "flat", "n_init": 1, "lag": (2,)}
+    asked |= {"concentration": "per-anchor"}
+    expected |= {"concentration": "one"}
     assert linear_settings({**asked, "max_steps": None}) == {**expected, "max_steps": 600}
     assert linear_settings({**asked, "max_steps": 50}) == {**expected, "max_steps": 50}

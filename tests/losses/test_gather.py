@@ -55,6 +55,10 @@ def make_losses(gathered):
         "per anchor": AnInfoNCE(D, **options),
         "shared": AnInfoNCE(D, **options),
         "dynamics": LinearDynamics(D, candidates="positives", **options),
+        "Λ̂ per anchor": AnInfoNCE(D, concentration="per-anchor", potential=True, **options),
+        "Λ̂ per anchor, symmetric": AnInfoNCE(
+            D, concentration="per-anchor", candidates="both", symmetric=True, normalize=False, **options
+        ),
         "alone": InfoNCE(candidates="none", **options),
     }
     generator = torch.Generator().manual_seed(1)

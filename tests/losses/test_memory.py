@@ -47,6 +47,7 @@ class Largest(TorchDispatchMode):
         LpInfoNCE(3),
         SigLIP(),
         LinearDynamics(D),
+        AnInfoNCE(D, concentration="per-anchor", potential=True),
         TriCL(D),
         SpectralContrastive(),
     ],

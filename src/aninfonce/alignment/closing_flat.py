@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
 from aninfonce.alignment.axes import fix_signs, flat_axes
 from aninfonce.alignment.map_to_sphere import carry_potentials, set_concentration, similarity_of
 from aninfonce.encoders.embedding import Embedding, compose_affine, embed_in_chunks
+from aninfonce.losses import AnInfoNCE
 from aninfonce.losses.ensemble import members
 from aninfonce.losses.gather import alone
 from aninfonce.recipe import Closing
+from aninfonce.similarities import PerAnchor
 from aninfonce.sources.base import PairSource
 
 # Smallest Λ̂: its logarithm is what is stored.
 _SMALLEST = 1e-6
+# Anchors whose metrics decide on the axes, where each has its own: by their mean, and some by themselves.
+_ANCHORS, _ALONE = 1024, 64
 
 
 @alone()
@@ -30,24 +36,38 @@ def close_flat(
     Args:
         embedding: without a head.
         last: the linear layer that its body ends in.
-        loss: its Λ̂ and potentials are transformed along; several kinds of pairs share their axes.
+        loss: its Λ̂ and potentials are transformed along; several kinds of pairs share their axes. Where each
+            anchor has a metric of its own, the axes are those that suit them best together.
         source: gives rows for the second moments.
         settings: how many rows.
 
     Returns:
-        Λ̂ (L, d), one row for each kind of pairs; the first ascends.
+        Λ̂ (L, d), one row for each kind of pairs, of which the first ascends; its mean over anchors where
+        these have their own.
 
     """
     parts = members(loss)
     similarities = [similarity_of(part) for part in parts]
     x = source.fresh(settings.pairs).x.to(last.weight.device)
     h = embed_in_chunks(embedding, x).double()
-    axes = flat_axes(h, torch.diag_embed(torch.stack([part.concentration.double() for part in parts])))
+    axes = flat_axes(h, _metrics(parts, h))
     signs = fix_signs(axes(h), x).to(axes.matrix)
     matrix = signs[:, None] * axes.matrix.to(h.device)
     compose_affine(last, matrix, axes.centre)
     found = axes.concentration.clamp_min(_SMALLEST).to(h.device)
-    for part, similarity, values in zip(parts, similarities, found, strict=True):
+    for part, similarity, values in zip(parts, similarities, found, strict=False):
         carry_potentials(part, matrix, axes.centre)
-        set_concentration(similarity, values)
-    return found
+        if isinstance(similarity, PerAnchor):
+            similarity.change_columns(matrix, axes.centre)
+        else:
+            set_concentration(similarity, values)
+    return found[: len(parts)]
+
+
+def _metrics(parts: Sequence[AnInfoNCE], h: Tensor) -> Tensor:
+    """Give the metric (L, d, d) of each kind of pairs; per anchor, their mean, then that of some."""
+    similarity = parts[0].similarity
+    if not isinstance(similarity, PerAnchor):
+        return torch.diag_embed(torch.stack([part.concentration.double() for part in parts]))
+    found = similarity.metric_at(h[:: -(-len(h) // _ANCHORS)])
+    return torch.cat([found.mean(dim=0, keepdim=True), found[:: -(-len(found) // _ALONE)]])

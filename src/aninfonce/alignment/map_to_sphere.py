@@ -22,7 +22,7 @@ from aninfonce.encoders.embedding import (
 )
 from aninfonce.losses import AnInfoNCE, CandidatePotential, InfoNCE
 from aninfonce.losses.ensemble import members
-from aninfonce.similarities import Anisotropic
+from aninfonce.similarities import Anisotropic, PerAnchor
 
 # Smallest Λ̂ of a direction that is all noise: keeps its logarithm from running away.
 _SMALLEST = 0.1
@@ -123,14 +123,14 @@ def carry_potentials(loss: InfoNCE, matrix: Tensor, centre: Tensor) -> list[Tens
     return changed
 
 
-def similarity_of(loss: AnInfoNCE) -> Anisotropic:
-    """Get the similarity that holds the Λ̂ of a loss."""
-    assert isinstance(loss.similarity, Anisotropic)
+def similarity_of(loss: AnInfoNCE) -> Anisotropic | PerAnchor:
+    """Get the similarity that holds the Λ̂ of a loss, or what all anchors share of it."""
+    assert isinstance(loss.similarity, Anisotropic | PerAnchor)
     return loss.similarity
 
 
 @torch.no_grad()
-def set_concentration(similarity: Anisotropic, values: Tensor) -> None:
-    """Replace Λ̂ by positive numbers (d,)."""
+def set_concentration(similarity: Anisotropic | PerAnchor, values: Tensor) -> None:
+    """Replace Λ̂, or what all anchors share of it, by positive numbers (d,)."""
     like = Anisotropic(similarity.dim, values.to(similarity.raw), similarity.positive_map)
     similarity.raw.copy_(like.raw)

@@ -11,6 +11,7 @@ from aninfonce.diagnostics.classes import classes
 from aninfonce.diagnostics.collapse import collapse
 from aninfonce.diagnostics.conditional import conditional
 from aninfonce.diagnostics.finding import Finding, Look
+from aninfonce.diagnostics.homogeneity import homogeneity
 from aninfonce.diagnostics.identifiability import identifiability
 from aninfonce.diagnostics.overlap import overlap
 from aninfonce.diagnostics.readout import readout
@@ -29,6 +30,7 @@ FINDINGS: tuple[Look, ...] = (
     overlap,
     uniformity,
     conditional,
+    homogeneity,
     shift,
     calibration,
 )

@@ -29,6 +29,7 @@ class Frame:
         z_pos: of the positives.
         concentration: Λ̂ (k,) of this half, with intervals.
         kept: share of the embedding's variance in these directions.
+        fitted_on: the other half, embeddings and positives (N/2, k), in the same axes.
 
     """
 
@@ -36,6 +37,7 @@ class Frame:
     z_pos: Matrix
     concentration: FittedConcentration
     kept: float
+    fitted_on: tuple[Matrix, Matrix]
 
 
 def fit_frame(z: Matrix, z_pos: Matrix, *, seed: int = 0) -> Frame | None:
@@ -68,6 +70,7 @@ def fit_frame(z: Matrix, z_pos: Matrix, *, seed: int = 0) -> Frame | None:
         z_pos=turned_pos.numpy(),
         concentration=fit_concentration(turned, turned_pos, block=block, seed=seed),
         kept=float(values[order].sum() / values.clip(min=0.0).sum()),
+        fitted_on=((halves[0] @ axes).numpy(), (halves[1] @ axes).numpy()),
     )
 
 

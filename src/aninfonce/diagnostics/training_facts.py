@@ -8,7 +8,7 @@ from typing import Any
 from torch import nn
 
 from aninfonce.losses import AlternatingLoss, CandidatePotential, EnsembleAnInfoNCE, LpInfoNCE
-from aninfonce.similarities import Anisotropic, FullAnisotropic
+from aninfonce.similarities import Anisotropic, FullAnisotropic, PerAnchor
 from aninfonce.training import Fitted
 
 
@@ -22,6 +22,7 @@ class TrainingFacts:
         potential: whether it has a candidate potential.
         power: whether its similarity is −‖Δ‖ₚᵖ.
         ensemble: whether it knows several kinds of pairs.
+        per_anchor: whether each anchor has a Λ̂ of its own.
         space: where the embedding lives, such as "sphere"; None if unknown.
 
     """
@@ -32,6 +33,7 @@ class TrainingFacts:
     power: bool = False
     ensemble: bool = False
     space: str | None = None
+    per_anchor: bool = False
 
     @property
     def flat(self) -> bool:
@@ -84,9 +86,10 @@ def _described(loss: nn.Module, space: str | None) -> TrainingFacts:
     kinds = tuple(loss.modules())
     return TrainingFacts(
         loss=type(loss).__name__,
-        anisotropic=any(isinstance(part, Anisotropic | FullAnisotropic) for part in kinds),
+        anisotropic=any(isinstance(part, Anisotropic | FullAnisotropic | PerAnchor) for part in kinds),
         potential=any(isinstance(part, CandidatePotential) for part in kinds),
         power=isinstance(loss, LpInfoNCE),
         ensemble=isinstance(loss, EnsembleAnInfoNCE | AlternatingLoss),
         space=space,
+        per_anchor=any(isinstance(part, PerAnchor) for part in kinds),
     )

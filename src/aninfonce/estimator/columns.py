@@ -14,6 +14,7 @@ from aninfonce.encoders import BoxHead
 from aninfonce.encoders.embedding import Embedding, compose_affine, final_linear
 from aninfonce.estimator.frames import Array, Frames
 from aninfonce.losses.ensemble import members
+from aninfonce.similarities import PerAnchor
 
 # Λ̂ of a column along which pairs share nothing: its logarithm is kept from running away.
 _SMALLEST = 0.05
@@ -70,9 +71,12 @@ def permute_columns(embedding: Embedding, loss: nn.Module, order: npt.NDArray[np
     if isinstance(embedding.head, BoxHead):
         parameters.append(embedding.head.log_bound)
     for part in members(loss):
-        parameters.append(similarity_of(part).raw)
-        turn = torch.eye(len(index), device=weight.device)[index]
+        similarity, turn = similarity_of(part), torch.eye(len(index), device=weight.device)[index]
         carry_potentials(part, turn, torch.zeros_like(turn[0]))
+        if isinstance(similarity, PerAnchor):
+            similarity.change_columns(turn, torch.zeros_like(turn[0]))
+        else:
+            parameters.append(similarity.raw)
     for parameter in parameters:
         parameter.copy_(parameter[index].clone())
 
@@ -83,7 +87,7 @@ def turn_columns(embedding: Embedding, loss: nn.Module, turn: npt.NDArray[np.flo
 
     Args:
         embedding: without a head, whose body ends in a linear layer.
-        loss: whose Λ̂ must be equal where columns are mixed.
+        loss: whose Λ̂ must be equal where columns are mixed, unless each anchor has its own.
         turn: (d, d): columns after it are `columns @ turn`.
         x: a few observations (n, D), to find the last layer with.
 
@@ -95,9 +99,14 @@ def turn_columns(embedding: Embedding, loss: nn.Module, turn: npt.NDArray[np.flo
     compose_affine(last, matrix, torch.zeros_like(matrix[0]))
     for part in members(loss):
         carry_potentials(part, matrix, torch.zeros_like(matrix[0]))
+        similarity = similarity_of(part)
+        if isinstance(similarity, PerAnchor):
+            similarity.change_columns(matrix, torch.zeros_like(matrix[0]))
 
 
 def use_concentration(loss: nn.Module, values: npt.NDArray[np.float64]) -> None:
-    """Put fitted numbers (L, d) in the place of a loss's Λ̂, one row for each kind, if it has one."""
+    """Put fitted numbers (L, d) in the place of a loss's Λ̂, one row for each kind, if it has one for all."""
     for part, row in zip(members(loss), values, strict=False):
-        set_concentration(similarity_of(part), torch.from_numpy(row).clamp_min(_SMALLEST))
+        similarity = similarity_of(part)
+        if not isinstance(similarity, PerAnchor):
+            set_concentration(similarity, torch.from_numpy(row).clamp_min(_SMALLEST))

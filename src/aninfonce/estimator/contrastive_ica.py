@@ -15,6 +15,7 @@ from aninfonce._validation import check_count
 from aninfonce.alignment.space_choice import SpaceChoice, look_for_box
 from aninfonce.encoders.embedding import Embedding
 from aninfonce.estimator import alerts
+from aninfonce.estimator.by_row import ByRow
 from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.choosing import choose_columns
 from aninfonce.estimator.columns import embed_rows, use_concentration
@@ -38,6 +39,7 @@ from aninfonce.training.fitted import Fitted
 
 class ContrastiveICA(
     SessionOutput,
+    ByRow,
     Keeping,
     Looking,
     Moving,
@@ -77,6 +79,8 @@ class ContrastiveICA(
         gaps: "skip" leaves rows with NaN out of all pairs and windows, and gives them back as NaN.
         rate: rows per second, to tell time constants in seconds.
         loss: "aninfonce", "infonce", "lp" or "nt-xent".
+        concentration: "one" Λ̂ for all pairs, or "per-anchor": `concentration_at` then tells that of each row,
+            and `concentration_` is the best single one. In flat space if `space` is "auto".
         dynamics: "linear" for recordings in which something turns: `predict` then tells where the embedding
             goes, and `modes_` how; columns are decays and oscillators. None is for factors that keep still.
         recipe: "fast", "paper", or a dictionary of `aninfonce.training.Recipe`'s settings.
@@ -173,6 +177,7 @@ class ContrastiveICA(
         gaps: Literal["error", "skip"] = "error",
         rate: float | None = None,
         loss: Literal["aninfonce", "infonce", "lp", "nt-xent"] = "aninfonce",
+        concentration: Literal["one", "per-anchor"] = "one",
         dynamics: Literal["linear"] | None = None,
         recipe: str | Mapping[str, Any] = "fast",
         max_steps: int | None = None,
@@ -198,6 +203,7 @@ class ContrastiveICA(
         self.gaps = gaps
         self.rate = rate
         self.loss = loss
+        self.concentration = concentration
         self.dynamics = dynamics
         self.recipe = recipe
         self.max_steps = max_steps
@@ -390,8 +396,3 @@ class ContrastiveICA(
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "blocks_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

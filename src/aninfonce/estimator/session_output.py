@@ -1,4 +1,4 @@
-"""Lists of sessions beside `set_output`: each session comes back in a container of its own."""
+"""What `transform` gives: the precision of X, and for each session of a list a container of its own."""
 
 from __future__ import annotations
 
@@ -33,3 +33,8 @@ class SessionOutput:
 
         for name, method in (("transform", each), ("fit_transform", fit_and_each)):
             setattr(cls, name, method)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -124,6 +124,7 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
             "`encoder_options` must be None where `encoder` is a module of your own, got"
             f" {describe(found['encoder_options'])}"
         )
+    _check_concentration(found)
     if isinstance(found["recipe"], str):
         found["recipe"] = {"name": found["recipe"]}
     if not isinstance(found["recipe"], Mapping):
@@ -159,6 +160,21 @@ def _check_dynamics(found: dict[str, Any]) -> None:
     if isinstance(found["lag"], Iterable) and not isinstance(found["lag"], str):
         raise ValueError(f"`lag` must be one number for dynamics='linear', got {found['lag']!r}")
     found["space"] = "flat"
+
+
+def _check_concentration(found: dict[str, Any]) -> None:
+    """Require what a Λ̂ for each anchor needs, and settle its space; `loss_options` may ask for it too."""
+    found["concentration"] = found["loss_options"].pop("concentration", found["concentration"])
+    check_choice(found["concentration"], "concentration", ("one", "per-anchor"))
+    if found["concentration"] == "one":
+        return
+    for name, wanted in (("loss", "aninfonce"), ("dynamics", None)):
+        if found[name] != wanted:
+            raise ValueError(
+                f"`{name}` must be {wanted!r} for concentration='per-anchor', got {found[name]!r}"
+            )
+    if found["space"] == "auto":
+        found["space"] = "flat"
 
 
 def _is_auto(value: Any) -> bool:
@@ -241,9 +257,11 @@ def training_config(
         "held_out": 0.0,
     }
     for name in ("loss",) if own else ("loss", "encoder"):
-        options = {**_usual_options(parameters, parameters[name]), **parameters[f"{name}_options"]}
-        # The recipe "paper" brings a loss and an encoder of its own, unless others are asked for.
         asked = parameters[f"{name}_options"]
+        if name == "loss" and parameters["concentration"] != "one":
+            asked = {"concentration": parameters["concentration"], **asked}
+        options = {**_usual_options(parameters, parameters[name]), **asked}
+        # The recipe "paper" brings a loss and an encoder of its own, unless others are asked for.
         if recipe.get("name") != "paper" or asked or parameters[name] not in ("aninfonce", "mlp"):
             given[name] = {"name": parameters[name], "options": dict(options)}
     if parameters["dynamics"] is not None:
@@ -276,7 +294,8 @@ def linear_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in parameters["encoder_options"].items() if name != "hidden"}
     steps = min(parameters["max_steps"] or _LINEAR_STEPS, _LINEAR_STEPS)
     changes = {"space": "flat", "encoder_options": {**kept, "depth": 0}, "n_init": 1, "max_steps": steps}
-    return {**parameters, **changes}
+    # Where the data are bent, a Λ̂ of each anchor would make up for what a linear map cannot bend back.
+    return {**parameters, **changes, "concentration": "one"}
 
 
 def asks_for_steps(parameters: Mapping[str, Any]) -> bool:

@@ -23,7 +23,7 @@ from aninfonce.losses._prepare import (
 from aninfonce.losses.gather import Shard, gather_rows
 from aninfonce.losses.kernel.candidates import candidate_lse
 from aninfonce.losses.kernel.probes import Probes
-from aninfonce.similarities import LinearStep, Similarity
+from aninfonce.similarities import LinearStep, PerAnchor, Similarity
 
 
 class Everyone(NamedTuple):
@@ -53,7 +53,7 @@ def by_rows(batch: Batch, everyone: Everyone, probes: Probes | None) -> tuple[Te
     """Alignment and uniformity; without probes exact, which takes longer, in float64 where that helps."""
     dtype = torch.promote_types(torch.promote_types(batch.z0.dtype, batch.z1.dtype), torch.float32)
     known = isinstance(batch.similarity, Similarity) and batch.similarity.form is not None
-    known = known or isinstance(batch.similarity, LinearStep)
+    known = known or isinstance(batch.similarity, LinearStep | PerAnchor)
     if probes is None and known and batch.z0.device.type != "mps":
         dtype = torch.float64
 

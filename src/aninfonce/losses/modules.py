@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 import torch
 from torch import Tensor, nn
 
 from aninfonce._validation import check_choice, check_flag, check_number
 from aninfonce.losses._batch import CANDIDATES, REDUCTIONS, Candidates, Reduction
+from aninfonce.losses._prepare import to_working
 from aninfonce.losses.functional import Components, info_nce, info_nce_components
 from aninfonce.losses.potential import CandidatePotential
-from aninfonce.similarities import Anisotropic, Dot, NegativeLp
+from aninfonce.similarities import Anisotropic, Dot, NegativeLp, PerAnchor
 from aninfonce.similarities._positive import PositiveMap
+
+# Whether all anchors share one Λ̂, or a head gives one to each.
+Concentration = Literal["one", "per-anchor"]
 
 
 class InfoNCEOptions(TypedDict, total=False):
@@ -197,9 +201,15 @@ class AnInfoNCE(InfoNCE):
         >>> loss(z0, z1).backward()
         >>> loss.concentration
         tensor([1., 1., 1.], grad_fn=...)
+        >>> AnInfoNCE(3, concentration="per-anchor", potential=True).concentration_at(z0).shape
+        torch.Size([8, 3])
 
     Args:
         dim: Number of dimensions d.
+        concentration: "one" Λ̂ for all pairs; "per-anchor" where steps depend on where they start: a small
+            head gives Λ̂(z) of each anchor, see `PerAnchor`. Λ(z) has a normaliser that depends on the
+            anchor alone, and cancels; but positives are then not distributed as anchors are, so that a
+            `potential` is wanted. Of a symmetric loss, both views have one head.
         initial: Starting value of Λ̂, a number or (d,).
         positive_map: Λ̂ = exp(raw), or "softplus".
         potential: True for one `CandidatePotential` a direction, or as in `InfoNCE`.
@@ -214,6 +224,7 @@ class AnInfoNCE(InfoNCE):
         self,
         dim: int,
         *,
+        concentration: Concentration = "one",
         initial: float | Tensor = 1.0,
         positive_map: PositiveMap = "exp",
         potential: bool | nn.Module | tuple[nn.Module, nn.Module] = False,
@@ -222,17 +233,25 @@ class AnInfoNCE(InfoNCE):
         heads = (CandidatePotential(dim), CandidatePotential(dim)) if potential is True else potential
         if isinstance(heads, tuple) and not settings.get("symmetric", False):
             heads = heads[0]
+        check_choice(concentration, "concentration", ("one", "per-anchor"))
+        similarity = Anisotropic if concentration == "one" else PerAnchor
         super().__init__(
-            Anisotropic(dim, initial, positive_map),
+            similarity(dim, initial, positive_map),
             potential=None if isinstance(heads, bool) else heads,
             **settings,
         )
 
     @property
     def concentration(self) -> Tensor:
-        """The diagonal of Λ̂, (d,), in the ½ convention."""
-        assert isinstance(self.similarity, Anisotropic)
+        """The diagonal of Λ̂, (d,), in the ½ convention; per anchor, where the head adds nothing."""
+        assert isinstance(self.similarity, Anisotropic | PerAnchor)
         return self.similarity.concentration
+
+    def concentration_at(self, z: Tensor) -> Tensor:
+        """Λ̂ of each anchor, (n, d) to (n, d), in the ½ convention; alike for all if there is one."""
+        if isinstance(self.similarity, PerAnchor):
+            return self.similarity.concentration_at(to_working(z, self.normalize))
+        return self.concentration.to(z.dtype).expand(len(z), -1)
 
 
 class NTXent(InfoNCE):

@@ -9,6 +9,7 @@ from aninfonce.similarities.base import Factors, Similarity
 from aninfonce.similarities.dot import Dot, Scaled
 from aninfonce.similarities.linear_step import LinearStep
 from aninfonce.similarities.lp import NegativeLp
+from aninfonce.similarities.per_anchor import PerAnchor, per_anchor_factors
 
 __all__ = [
     "Anisotropic",
@@ -18,6 +19,8 @@ __all__ = [
     "FullAnisotropic",
     "LinearStep",
     "NegativeLp",
+    "PerAnchor",
     "Scaled",
     "Similarity",
+    "per_anchor_factors",
 ]

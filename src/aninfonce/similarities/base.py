@@ -19,6 +19,10 @@ class Factors(NamedTuple):
     key_bias: Tensor
     cancels: bool = False
     """Whether product and biases may cancel, as in an expanded square."""
+    terms: Tensor | None = None
+    """How large what cancels may be, (); by the biases if None."""
+    capped: bool = False
+    """Whether query @ key.T + query_bias lies nowhere above 0."""
 
     def matrix(self) -> Tensor:
         """Multiply out to the (N, M) matrix."""

@@ -10,6 +10,7 @@ from aninfonce.encoders.embedding import embed_in_chunks
 from aninfonce.losses import AnInfoNCE
 from aninfonce.processes import PairBatch
 from aninfonce.recipe import Recipe
+from aninfonce.similarities import PerAnchor
 from aninfonce.sources.base import PairSource
 from aninfonce.training.config import TrainingConfig
 from aninfonce.training.model import complete_encoder
@@ -47,7 +48,9 @@ def complete_config(
         changes["encoder"] = complete_encoder(config.encoder, pairs.x, dim)
     if loss is not None:
         name = "aninfonce" if isinstance(loss, AnInfoNCE) else "custom"
-        changes["loss"] = config.loss.model_copy(update={"name": name, "options": {}})
+        varies = isinstance(loss, AnInfoNCE) and isinstance(loss.similarity, PerAnchor)
+        options = {"concentration": "per-anchor"} if varies else {}
+        changes["loss"] = config.loss.model_copy(update={"name": name, "options": options})
     complete = config.model_copy(update=changes)
     return complete.model_copy(update=_space(complete, own_loss=loss is not None))
 
@@ -61,7 +64,8 @@ def _space(config: TrainingConfig, *, own_loss: bool) -> dict[str, Any]:
     several = config.loss.options.get("kinds", 1) > 1
     if several and space not in ("flat", "auto"):
         raise ValueError(f"`space` must be 'flat' or 'auto' for several kinds of pairs, got {space!r}")
-    if space == "auto" and (config.recipe.unfold is None or config.dim == 1 or several):
+    decided = config.recipe.unfold is None or config.dim == 1 or several or config.loss.per_anchor
+    if space == "auto" and decided:
         space = "flat"
     if space == "sphere" and config.dim == 1:
         raise ValueError("`dim` must be at least 2 on the sphere, got 1")

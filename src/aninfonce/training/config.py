@@ -64,6 +64,11 @@ class LossSettings(Settings):
     def _known_and_of_their_types(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         return checked_options(info.data.get("name", "custom"), options)
 
+    @property
+    def per_anchor(self) -> bool:
+        """Whether each anchor has a Λ̂ of its own."""
+        return self.name == "aninfonce" and self.options.get("concentration") == "per-anchor"
+
 
 class DataSettings(Settings):
     """Where pairs come from, for the command line.
@@ -172,8 +177,12 @@ class TrainingConfig(Settings):
 
     @property
     def aligns(self) -> bool:
-        """Whether loss and space have axes that can be found: AnInfoNCE, in flat space or on the sphere."""
-        return self.loss.name == "aninfonce" and self.space in ("sphere", "flat", "auto")
+        """Whether loss and space have axes that can be found: AnInfoNCE, in flat space or on the sphere.
+
+        The fits for the sphere know one Λ̂ only.
+        """
+        spaces = ("flat",) if self.loss.per_anchor else ("sphere", "flat", "auto")
+        return self.loss.name == "aninfonce" and self.space in spaces
 
 
 def load_config(path: str | Path) -> TrainingConfig:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PositiveFloat, StrictBool
+from pydantic import Field, PositiveFloat, StrictBool, model_validator
 
 from aninfonce._settings import Settings
 
 # As the losses have them, whose modules take seconds to import.
 Candidates = Literal["anchors", "anchors+self", "positives", "both", "none"]
 PositiveMap = Literal["exp", "softplus"]
+Concentration = Literal["one", "per-anchor"]
 
 
 class _Temperature(Settings):
@@ -29,11 +30,18 @@ class _Contrast(_Temperature):
 
 
 class _Anisotropic(_Contrast):
+    concentration: Concentration = "one"
     initial: PositiveFloat | tuple[PositiveFloat, ...] = 1.0
     positive_map: PositiveMap = "exp"
     potential: StrictBool = False
     # Kinds of pairs that take turns in a batch, each with a Λ̂ of its own.
     kinds: Annotated[int, Field(ge=1)] = 1
+
+    @model_validator(mode="after")
+    def _one_head(self) -> Self:
+        if self.kinds > 1 and self.concentration == "per-anchor":
+            raise ValueError("`concentration` must be 'one' for several kinds of pairs")
+        return self
 
 
 class _Lp(_Contrast):

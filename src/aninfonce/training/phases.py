@@ -121,5 +121,6 @@ def _share_fitted(trainer: Trainer) -> None:
     """Let all processes have the first one's values, whatever their own fits found."""
     if trainer.fabric.world_size > 1:
         assert trainer.last is not None
-        for parameter in (trainer.last.weight, trainer.last.bias, *trainer.loss.parameters()):
-            parameter.copy_(trainer.fabric.broadcast(parameter.detach()))
+        of_loss = (*trainer.loss.parameters(), *trainer.loss.buffers())
+        for tensor in (trainer.last.weight, trainer.last.bias, *of_loss):
+            tensor.copy_(trainer.fabric.broadcast(tensor.detach()))

@@ -1,8 +1,9 @@
 """Rules that judge claims: small ones, put together by `all_of`.
 
 Rules over single values (`at_least_published`, `near_published`, `fails_as_published`, `optimum_at`,
-`at_least`, `at_most`) hold if they hold for every value. `order_holds` and `falls_along` compare values
-with each other. No rule looks at anything but means over seeds, their spread, and published values.
+`at_least`, `at_most`) hold if they hold for every value. `order_holds`, `leaves_at_most` and `falls_along`
+compare values with each other. No rule looks at anything but means over seeds, their spread, and published
+values.
 """
 
 from __future__ import annotations
@@ -200,6 +201,40 @@ class OrderHolds:
 def order_holds(*pairs: tuple[Value, Value], by: float = 0.0) -> Rule:
     """Ask the first of each pair to be above the second, by more than noise and by at least `by`."""
     return OrderHolds(pairs, by)
+
+
+@dataclass(frozen=True)
+class LeavesAtMost:
+    """Ask the first of each pair to be nearer to 1 than the second: at most `share` as far."""
+
+    pairs: tuple[tuple[Value, Value], ...]
+    share: float
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """All that is compared, each once."""
+        return tuple(dict.fromkeys(value for pair in self.pairs for value in pair))
+
+    @property
+    def words(self) -> str:
+        """What is asked."""
+        return f"the first falls short of 1 by at most {self.share:g} of what the second does"
+
+    def judge(self, evidence: Evidence) -> Finding:
+        """Compare what each pair falls short by."""
+        found = [(evidence.find(better), evidence.find(worse)) for better, worse in self.pairs]
+        judged = [(better, worse) for better, worse in found if better.numbers and worse.numbers]
+        gains = [self.share * (1.0 - worse.mean) - (1.0 - better.mean) for better, worse in judged]
+        missed = [gain for gain in gains if not gain >= 0.0]
+        telling = judged[gains.index(min(gains))] if gains else ()
+        verdict = _verdict(len(judged), len(found), bool(missed), False)
+        measured = tuple(evidence.find(value) for value in self.values)
+        return Finding(verdict, measured, len(judged) - len(missed), len(found), telling)
+
+
+def leaves_at_most(share: float, *pairs: tuple[Value, Value]) -> Rule:
+    """Ask the first of each pair to fall short of 1 by at most `share` of what the second does."""
+    return LeavesAtMost(pairs, share)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ _HOMES = {
     "timescales": "beyond",
     "broken-assumptions": "beyond",
     "oscillators": "beyond",
+    "heteroscedastic": "beyond",
 }
 # Need images that cannot be fetched: left out where all studies are run.
 _ON_OWN_DATA = {"imagenet": "rusak2025"}

@@ -10,6 +10,7 @@ from aninfonce_papers.claims.rules import (
     at_most,
     fails_as_published,
     falls_along,
+    leaves_at_most,
     misses,
     near_published,
     optimum_at,
@@ -141,6 +142,17 @@ def test_order_holds():
 def test_equal_is_not_above():
     high, low = of("high", "low")
     assert verdict(order_holds((high, low)), seeds("high", 0.5), seeds("low", 0.5)) == NOT_REACHED
+
+
+def test_leaves_at_most():
+    better, worse = of("better", "worse")
+    rule = leaves_at_most(0.5, (better, worse))
+    assert verdict(rule, seeds("better", 0.96), seeds("worse", 0.9)) == REPRODUCED
+    assert verdict(rule, seeds("better", 0.94), seeds("worse", 0.9)) == NOT_REACHED
+    assert verdict(rule, seeds("better", 0.95)) == NOT_RUN
+    found = rule.judge(evidence(seeds("better", 0.95), seeds("worse", 0.9)))
+    assert [one.value.cell for one in found.telling] == ["better", "worse"]
+    assert "at most 0.5" in rule.words
 
 
 def test_falls_along():

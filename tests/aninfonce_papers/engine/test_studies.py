@@ -37,6 +37,7 @@ CELLS = {
         "AR(2): dynamic mode*",
         "nothing turns: SOBI",
     ],
+    "heteroscedastic": ["Λ × 16: Λ̂(x) in Rᵈ + β", "two kinds: InfoNCE", "forced onto the sphere: Λ̂(x) + β"],
     "broken-assumptions": ["nothing broken", "noise, share 0.5", "4 of 4 share Λ, Laplace"],
 }
 # Fixtures of the folders with real images, for the studies that need them.

@@ -55,10 +55,11 @@ def candidate_lse(
     if len(candidates) == 0:
         rows = torch.logsumexp(extra, dim=1)
     elif factors is not None:
-        query, key, query_bias, key_bias, cancels = factors
+        query, key, query_bias, key_bias, cancels, terms, capped = factors
         if cancels and probes is not None:
-            probes.no_cancellation(-(query_bias.amin() + key_bias.amin()) * scale)
-        sweep = partial(panel_sweep, excluded=excluded, panel=panel, probes=probes)
+            largest = -(query_bias.amin() + key_bias.amin()) if terms is None else terms
+            probes.no_cancellation(largest * scale)
+        sweep = partial(panel_sweep, excluded=excluded, panel=panel, probes=probes, capped=capped)
         biases = query_bias * scale, key_bias * scale + candidate_bias
         return differentiable(sweep, weight, query * scale, key, *biases, extra)
     elif isinstance(similarity, nn.Module):

@@ -39,6 +39,7 @@ def panel_sweep(
     excluded: Sequence[int] = (),
     panel: int | None = None,
     probes: Probes | None = None,
+    capped: bool = False,
 ) -> Swept:
     """Sweep over logits query @ key.T + query_bias[:, None] + key_bias, joined with `extra`.
 
@@ -49,6 +50,7 @@ def panel_sweep(
         panel: Rows a panel; chosen by the device's cache if None.
         probes: Where to note whether a bound on the largest logit of each row served. Without them the
             largest is found first, which takes one pass more.
+        capped: Whether query @ key.T + query_bias is known to lie nowhere above 0: a better bound.
 
     Returns:
         log Σⱼ exp(logit) of each row, and the gradients if asked.
@@ -64,7 +66,8 @@ def panel_sweep(
         total, gradients = _sweep(problem, shift, weights, fold=False)
     else:
         # The bound is loose by so much (a hundred and more) only for extreme logits.
-        shift = torch.maximum(_upper_bound(query, key, query_bias, key_bias) - _HEADROOM, extra.amax(dim=1))
+        bound = key_bias.amax() if capped else _upper_bound(query, key, query_bias, key_bias)
+        shift = torch.maximum(bound - _HEADROOM, extra.amax(dim=1))
         total, gradients = _sweep(problem, shift, weights)
         probes.at_least(total.amin(), SMALLEST)
     return Swept((total.log2() + shift) * _LOG_2, gradients)
