@@ -29,6 +29,7 @@ _TRAINED: dict[Method, dict[str, Any]] = {
 }
 _LAGS: dict[Method, tuple[int, ...]] = {"SOBI": (1, 2, 4, 8, 16, 32, 64), "AMUSE": (12,)}
 _METHODS: tuple[Method, ...] = get_args(Method)
+_STACKED: tuple[Method, ...] = ("linear dynamics", "dynamic mode decomposition")
 # Lags ahead at which predictions are compared with what came.
 _AHEAD = (1, 2, 4)
 
@@ -39,17 +40,24 @@ class WalkingPairs(Pairs):
     Attributes:
         lag: rows from an anchor to its positive.
         past: share of the recording to learn from; the rest comes after it.
+        stack: rows that are seen at once, the last of them now.
+        apart: rows from one of these to the next.
 
     """
 
     lag: PositiveInt = 12
     past: PositiveFloat = 0.75
+    stack: PositiveInt = 1
+    apart: PositiveInt = 4
 
     def open(self) -> Walking:
         """Read the recording, each channel of motion brought to one scale by what is learned from."""
         walking = open_walking()
         seen = walking.motion[: self.rows(len(walking.motion))]
-        return walking._replace(motion=(walking.motion - seen.mean(axis=0)) / seen.std(axis=0))
+        motion = (walking.motion - seen.mean(axis=0)) / seen.std(axis=0)
+        first = self.apart * (self.stack - 1)
+        views = [motion[first - back : len(motion) - back] for back in range(0, first + 1, self.apart)]
+        return walking._replace(motion=np.concatenate(views, axis=1), field=walking.field[first:])
 
     def rows(self, total: int) -> int:
         """Count the rows to learn from."""
@@ -74,7 +82,7 @@ class WalkingScore(Score):
 
     Attributes:
         method: that learns.
-        columns: that a trained method, or PCA, keeps; the others keep all twelve channels.
+        columns: that a trained method, or PCA, keeps; the others keep all channels.
         steps: of training; None for as many as help.
 
     """
@@ -155,16 +163,18 @@ class WalkingScore(Score):
 
 
 def experiments(preset: Preset) -> list[Experiment]:
-    """Give each method."""
+    """Give each method, and two of them that see three rows at once."""
     steps = 20 if preset == "smoke" else None
+    stacked: dict[str, tuple[Method, int]] = {method: (method, 1) for method in _METHODS}
+    stacked |= {f"{method}, three rows": (method, 3) for method in _METHODS if method in _STACKED}
     return [
         Experiment(
-            name=method,
-            pairs=WalkingPairs(),
+            name=name,
+            pairs=WalkingPairs(stack=stack),
             score=WalkingScore(method=method, steps=steps if method in _TRAINED else None),
             seconds=8.0 if method in _TRAINED else 0.5,
         )
-        for method in _METHODS
+        for name, (method, stack) in stacked.items()
     ]
 
 
@@ -258,13 +268,12 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     axis = figure.subplots()
     seconds = [0.0, *(ahead * 0.1 for ahead in _AHEAD)]
     names = ["now", *(f"{ahead * 0.1:g} s ahead" for ahead in _AHEAD)]
-    for number, method in enumerate(_METHODS):
+    for number, method in enumerate(dict.fromkeys(row.cell for row in rows)):
         mine = [row for row in rows if row.cell == method]
         for row in mine:
             values = [row.number(f"direction R², {name}") for name in names]
             axis.plot(seconds, values, "o-", color=f"C{number}", alpha=0.6)
-        if mine:
-            axis.plot([], [], "o-", color=f"C{number}", label=method)
+        axis.plot([], [], "o-", color=f"C{number}", label=method)
     axis.set(xlabel="seconds ahead", ylabel="R² of the leg's direction", ylim=(-0.5, 1.02))
     axis.legend(fontsize=8)
     return {"real-dynamics": figure}

@@ -53,6 +53,19 @@ def test_no_row_to_look_at_is_learned_from(monkeypatch):
     np.testing.assert_allclose(before.operator, after.operator)
 
 
+@pytest.mark.usefixtures("walk")
+def test_stacked_rows_are_of_the_past():
+    alone, stacked = (
+        cells()[f"dynamic mode decomposition{name}"].pairs.open() for name in ("", ", three rows")
+    )
+    assert stacked.motion.shape == (1500 - 8, 36)
+    for place, back in enumerate((0, 4, 8)):
+        np.testing.assert_array_equal(
+            stacked.motion[:, 12 * place : 12 * place + 12], alone.motion[8 - back : 1500 - back]
+        )
+    np.testing.assert_array_equal(stacked.field, alone.field[8:])
+
+
 def test_bits_count_what_a_prediction_saves():
     """A quarter of a turn a row: "no change" leaves √2 times the distance from the middle, and the noise."""
     rng = np.random.default_rng(0)
