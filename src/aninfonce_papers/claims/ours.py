@@ -36,6 +36,7 @@ _LINEAR = ("PCA", "FastICA", "AMUSE", "SFA", "SFA, quadratic")
 _BACKBONE = "backbone: average [%]"
 _MOTIONS = ("steps", "walk")
 _WALK = "real-dynamics"
+_ONE_WALK = "One recording of 25 seconds; seeds are of the weights alone."
 
 
 def _ahead(world: str, others: tuple[str, ...], metric: str) -> list[tuple[Value, Value]]:
@@ -297,13 +298,26 @@ CLAIMS = (
     ),
     Claim(
         "A walk",
-        "Linear dynamics find the frequency of strides to 5 % in a real recording.",
-        at_most([Value(_WALK, "linear dynamics", "error of frequency")], 0.05),
-        caveat="One recording of 25 seconds; seeds are of the weights alone.",
+        "In a real recording linear dynamics tell the next row by more bits than flat space without them.",
+        order_holds(*against(_WALK, "linear dynamics", "flat", "held-out bits")),
+        caveat=_ONE_WALK,
     ),
     Claim(
         "A walk",
-        "They tell where the leg points, .4 s ahead, better than five methods that see the same rows.",
+        "Linear dynamics find the frequency of strides to 5 %.",
+        at_most([Value(_WALK, "linear dynamics", "error of frequency")], 0.05),
+        reason="On three seeds of five the oscillator that lasts longest is the second harmonic.",
+        caveat=_ONE_WALK,
+    ),
+    Claim(
+        "A walk",
+        "So does flat space, with the same look at its columns.",
+        at_most([Value(_WALK, "flat", "error of frequency")], 0.05),
+        caveat=_ONE_WALK,
+    ),
+    Claim(
+        "A walk",
+        "Linear dynamics tell where the leg points, .4 s ahead, better than five methods on the same rows.",
         order_holds(
             *(
                 pair
@@ -311,11 +325,12 @@ CLAIMS = (
                 for pair in against(_WALK, "linear dynamics", other, "direction R², 0.4 s ahead")
             )
         ),
-        caveat="One recording of 25 seconds; seeds are of the weights alone.",
+        reason="Flat space with the same look is ahead, and dynamic mode decomposition is level.",
+        caveat=_ONE_WALK,
     ),
     Claim(
         "A walk",
-        "So they do where both see three rows at once.",
+        "They do so beside dynamic mode decomposition where both see three rows at once.",
         order_holds(
             *against(
                 _WALK,
@@ -324,6 +339,7 @@ CLAIMS = (
                 "direction R², 0.4 s ahead",
             )
         ),
-        caveat="One recording of 25 seconds; seeds are of the weights alone.",
+        reason="It is the linear method that is ahead.",
+        caveat=_ONE_WALK,
     ),
 )
