@@ -123,7 +123,7 @@ class TunnelScore(Score):
             if self.method == "ours" or fewer == columns or fewer < 1:
                 break
             columns = fewer
-        lost = [
+        lost: list[JsonValue] = [
             name
             for name, r2 in zip(_names(), report["identifiability"].details["r2"], strict=True)
             if r2 < 0.9
