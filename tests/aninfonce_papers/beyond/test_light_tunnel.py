@@ -5,11 +5,12 @@ import pytest
 
 pytest.importorskip("causalchamber", reason="the light tunnel needs causalchamber")
 
+from aninfonce import ContrastiveICA, ContrastiveICAWarning
 from aninfonce.diagnostics import audit
 from aninfonce_papers.beyond import light_tunnel
 from aninfonce_papers.beyond.light_tunnel import directions_without_news, scores
 from aninfonce_papers.engine import find_study
-from aninfonce_papers.worlds.tunnel import malus
+from aninfonce_papers.worlds.tunnel import malus, step_pairs
 
 
 def truth(rows=2000):
@@ -63,3 +64,12 @@ def test_as_advised_leaves_out_columns_until_all_have_news(monkeypatch):
     found = cell("light sensors, steps: ours, as advised", score__steps=2).run(0)
     assert (found["columns"], found["directions without news"]) == (2, 0)
     assert {"θ₁", "θ₂"} <= set(found["factors lost"])
+
+
+@pytest.mark.filterwarnings("ignore::aninfonce.ContrastiveICAWarning")
+def test_the_estimator_says_that_pictures_hold_three_numbers():
+    """As the study's remarks have it."""
+    pairs = step_pairs((0.5,) * 5, 600, 0, "camera")
+    model = ContrastiveICA(5, encoder="small-conv", encoder_options={"width": 2}, max_steps=2, device="cpu")
+    with pytest.warns(ContrastiveICAWarning, match=r"3 independent direction.* Try n_components=3"):
+        model.fit(pairs.x, pairs.x_pos)
