@@ -35,6 +35,7 @@ _PAIRS = ("pairs-gauss", "pairs-uniform", "pairs-mixture", "pairs-student")
 _LINEAR = ("PCA", "FastICA", "AMUSE", "SFA", "SFA, quadratic")
 _BACKBONE = "backbone: average [%]"
 _MOTIONS = ("steps", "walk")
+_TOLD = "mean correlation, lights and cos²"
 _WALK = "real-dynamics"
 _ONE_WALK = "One recording of 25 seconds; seeds are of the weights alone."
 
@@ -264,16 +265,16 @@ CLAIMS = (
         "Light tunnel",
         "Without angle sensors the lights and cos²(θ₁ − θ₂), all that light tells, are each found.",
         all_of(
-            at_least(
-                across(
-                    "light-tunnel",
-                    _tunnel("light sensors", "ours", "ours, as advised"),
-                    "mean correlation, lights and cos²",
-                ),
-                0.98,
-            ),
-            order_holds(*_above("light sensors", ("PCA", "FastICA"), "mean correlation, lights and cos²")),
+            at_least(across("light-tunnel", _tunnel("light sensors", "ours"), _TOLD), 0.98),
+            order_holds(*_above("light sensors", ("PCA", "FastICA"), _TOLD)),
         ),
+        caveat="Simulated sensors, without noise.",
+    ),
+    Claim(
+        "Light tunnel",
+        "So they are with no more columns than the audit advises.",
+        at_least(across("light-tunnel", _tunnel("light sensors", "ours, as advised"), _TOLD), 0.98),
+        reason="On one seed of five the run with four columns on the recording loses a light.",
         caveat="Simulated sensors, without noise.",
     ),
     Claim(
