@@ -21,7 +21,10 @@ _TO = Annotated[
     ),
 ]
 
-_HELP = """Fetch MNIST, Fashion-MNIST and CIFAR-10, and list them.
+# As in `aninfonce.datasets.chamber`, which takes numpy to load.
+_TUNNEL = "light-tunnel"
+
+_HELP = """Fetch MNIST, Fashion-MNIST, CIFAR-10 and pictures of a light tunnel, and list them.
 
 For example:
 
@@ -61,15 +64,16 @@ def get(
 
         aninfonce data get cifar10 fashion-mnist --to data
     """
-    from aninfonce.datasets import dataset_info
+    from aninfonce._validation import check_choice
+    from aninfonce.datasets import dataset_names
 
-    for name in names:
-        dataset_info(name)  # a wrong name is told before anything is loaded or fetched
+    for name in names:  # a wrong one is told before anything is loaded or fetched
+        check_choice(name, "name", (*dataset_names(), _TUNNEL))
 
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from aninfonce.datasets import fetch
+    from aninfonce.datasets import fetch, fetch_tunnel
 
     for name in names:
         with Progress(
@@ -80,7 +84,11 @@ def get(
             console=Console(stderr=True),
             transient=True,
         ) as progress:
-            place = fetch(name, to, report=_on(progress, name), again=again, clients=True)
+            report = _on(progress, name)
+            if name == _TUNNEL:
+                place = fetch_tunnel(to, report=report, again=again)
+            else:
+                place = fetch(name, to, report=report, again=again, clients=True)
         typer.echo(f"{name}: {place}")
 
 
@@ -115,4 +123,6 @@ def show(to: _TO = None) -> None:
         there = "fetched" if is_fetched(info, place) else f"{info.megabytes} MB to fetch"
         counts = " + ".join(f"{count} {split}" for split, count in info.counts.items())
         typer.echo(f"{name:14} {info.title}; {counts}; {there}")
+    there = "fetched" if any((place / _TUNNEL).glob("*.zip")) else "to fetch"
+    typer.echo(f"{_TUNNEL:14} photographs of a light tunnel with known settings, 64 × 64 colour; {there}")
     typer.echo(f"kept in {place}")

@@ -2,6 +2,11 @@ from aninfonce.datasets.cache import load_images as load_images
 from aninfonce.datasets.catalog import DatasetInfo as DatasetInfo
 from aninfonce.datasets.catalog import dataset_info as dataset_info
 from aninfonce.datasets.catalog import dataset_names as dataset_names
+from aninfonce.datasets.chamber import TUNNEL_FACTORS as TUNNEL_FACTORS
+from aninfonce.datasets.chamber import TUNNEL_READINGS as TUNNEL_READINGS
+from aninfonce.datasets.chamber import convert_chamber as convert_chamber
+from aninfonce.datasets.chamber import experiment_names as experiment_names
+from aninfonce.datasets.chamber import fetch_tunnel as fetch_tunnel
 from aninfonce.datasets.fetch import fetch as fetch
 from aninfonce.datasets.idx import read_idx as read_idx
 from aninfonce.datasets.images import DatasetError as DatasetError

@@ -30,7 +30,7 @@ def download(route: Route, folder: Path, report: Report) -> list[Path]:
 
     """
     if route.via == "http":
-        archives = [_download(address, folder, report) for address in route.what]
+        archives = [download_file(address, folder, report) for address in route.what]
     else:
         archives = [ask_client(route.via, route.what[0], folder, report)]
     for archive, expected in zip(archives, route.sha256, strict=False):
@@ -38,12 +38,12 @@ def download(route: Route, folder: Path, report: Report) -> list[Path]:
     return archives
 
 
-def check_sum(path: Path, expected: str) -> None:
-    """Require that a file has a sha256."""
+def check_sum(path: Path, expected: str, kind: str = "sha256") -> None:
+    """Require that a file has a sum; of another kind where its makers print no sha256."""
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+        found = hashlib.file_digest(file, kind).hexdigest()
     if found != expected:
-        raise DatasetError(f"{path.name} is damaged: its sha256 must be {expected}, got {found}")
+        raise DatasetError(f"{path.name} is damaged: its {kind} must be {expected}, got {found}")
 
 
 def unpack(archive: Path, folder: Path) -> None:
@@ -82,11 +82,23 @@ class _Guard:
         return tarfile.data_filter(member, folder)
 
 
-def _download(address: str, folder: Path, report: Report) -> Path:
+def download_file(address: str, folder: Path, report: Report, most: int | None = None) -> Path:
+    """Download one file, whose sum is still to be checked.
+
+    Args:
+        address: where from.
+        folder: where the file goes, under its name in the address.
+        report: called with the progress.
+        most: bytes, beyond which the download is stopped; a gigabyte if omitted.
+
+    Returns:
+        The file.
+
+    """
     import pooch
 
     path = folder / address.rsplit("/", 1)[-1]
-    progress = _Progress(address, report)
+    progress = _Progress(address, report, _MOST_BYTES if most is None else most)
     try:
         pooch.HTTPDownloader(progressbar=progress, chunk_size=_BLOCK, timeout=30)(address, path, None)
     except DatasetError:
@@ -99,16 +111,16 @@ def _download(address: str, folder: Path, report: Report) -> Path:
 class _Progress:
     """Stands in for pooch's progress bar: reports the bytes, and stops a download that has no end."""
 
-    def __init__(self, address: str, report: Report) -> None:
-        self.address, self.report = address, report
+    def __init__(self, address: str, report: Report, most: int) -> None:
+        self.address, self.report, self.most = address, report, most
         self.total = self.done = 0
 
     def update(self, count: int) -> None:
         """Count bytes."""
         self.done += count
         # The last block may be shorter than it is counted.
-        if max(self.total, self.done - _BLOCK) > _MOST_BYTES:
-            raise DatasetError(f"{self.address} sends more than {_MOST_BYTES} bytes")
+        if max(self.total, self.done - _BLOCK) > self.most:
+            raise DatasetError(f"{self.address} sends more than {self.most} bytes")
         done = min(self.done, self.total) if self.total else self.done
         self.report(f"downloading {self.address.rsplit('/', 1)[-1]}", done, self.total or None)
 

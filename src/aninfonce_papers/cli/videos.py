@@ -1,9 +1,9 @@
-"""`aninfonce data convert` and `data sheet`: videos of silhouettes."""
+"""`aninfonce data sheet`: videos of silhouettes."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -11,28 +11,8 @@ from aninfonce.extending import friendly
 
 
 def register(group: typer.Typer) -> None:
-    """Add the commands to `aninfonce data`."""
-    group.command("convert", no_args_is_help=True)(convert)
+    """Add the command to `aninfonce data`."""
     group.command("sheet", no_args_is_help=True)(sheet)
-
-
-@friendly
-def convert(
-    kind: Annotated[Literal["kitti"], typer.Argument(help="What the file is.", show_default=False)],
-    file: Annotated[Path, typer.Argument(help="As released.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", help="File to write, .npz.", show_default=False)],
-) -> None:
-    """Convert KITTI Masks to arrays that hold no pickles; nothing in the released file is executed.
-
-    For example:
-
-        aninfonce data convert kitti kitti_peds_v2.pickle --out kitti.npz
-    """
-    from aninfonce_papers.worlds.videos import load_videos, save_videos
-
-    videos = load_videos(file)
-    path = save_videos(videos, out)
-    typer.echo(f"{path}: {len(videos)} videos, {videos.frames} frames")
 
 
 @friendly

@@ -43,9 +43,10 @@ _HOMES = {
     "broken-assumptions": "beyond",
     "oscillators": "beyond",
     "heteroscedastic": "beyond",
+    "light-tunnel": "beyond",
 }
-# Need images that cannot be fetched: left out where all studies are run.
-_ON_OWN_DATA = {"imagenet": "rusak2025"}
+# Need data that cannot be fetched here: left out where all studies are run.
+_ON_OWN_DATA = {"imagenet": "rusak2025", "real-dynamics": "beyond"}
 
 
 def study_names(*, own_data: bool = False) -> list[str]:
@@ -55,7 +56,7 @@ def study_names(*, own_data: bool = False) -> list[str]:
     True
 
     Args:
-        own_data: also name those that need images of the user's own.
+        own_data: also name those that need data of the user's own, or of a package that is seldom there.
 
     Returns:
         Names that `find_study` knows.

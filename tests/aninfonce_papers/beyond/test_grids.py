@@ -8,7 +8,10 @@ from aninfonce_papers.engine.execute import execute
 from tests.aninfonce_papers.engine import toys
 
 
-@pytest.mark.parametrize("name", ["timescales", "broken-assumptions", "oscillators", "heteroscedastic"])
+@pytest.mark.parametrize(
+    "name",
+    ["timescales", "broken-assumptions", "oscillators", "heteroscedastic", "light-tunnel", "real-dynamics"],
+)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_experiments_are_ours(name, preset):
     cells = find_study(name).experiments(preset)

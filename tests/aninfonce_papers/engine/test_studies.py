@@ -38,6 +38,7 @@ CELLS = {
         "nothing turns: SOBI",
     ],
     "heteroscedastic": ["Λ × 16: Λ̂(x) in Rᵈ + β", "two kinds: InfoNCE", "forced onto the sphere: Λ̂(x) + β"],
+    "light-tunnel": ["light sensors, steps: ours", "camera, walk: FastICA", "all sensors, walk: linear*"],
     "broken-assumptions": ["nothing broken", "noise, share 0.5", "4 of 4 share Λ, Laplace"],
 }
 # Fixtures of the folders with real images, for the studies that need them.
@@ -51,6 +52,8 @@ SCENES = ("table4", "causal3dident")
 def test_smoke(name, request, tmp_path, monkeypatch):
     if name in FOLDERS:
         monkeypatch.setenv("ANINFONCE_DATA", str(request.getfixturevalue(FOLDERS[name])))
+    if name == "light-tunnel":
+        pytest.importorskip("causalchamber", reason="the light tunnel needs causalchamber")
     if name in SCENES:
         monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path))
         if not can_render():
