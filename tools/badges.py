@@ -1,6 +1,6 @@
 """Badges of the README, drawn here from what they tell of: no network, and nothing that is not so.
 
-    python -m tools.badges    # writes docs/figures/badges.svg
+python -m tools.badges    # writes docs/figures/badges.svg
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ def svg(badges: dict[str, str]) -> str:
     for label, text in badges.items():
         left, right = (len(word) * _LETTER + 2 * _PAD for word in (label, text))
         for start, width, colour, word in ((x, left, "#555", label), (x + left, right, "#0a5c8f", text)):
+            middle, length = start + width / 2, width - 2 * _PAD
             parts.append(
                 f'<rect x="{start:.0f}" width="{width:.0f}" height="{_HEIGHT}" fill="{colour}"/>'
-                f'<text x="{start + width / 2:.0f}" y="14" textLength="{width - 2 * _PAD:.0f}">{escape(word)}</text>'
+                f'<text x="{middle:.0f}" y="14" textLength="{length:.0f}">{escape(word)}</text>'
             )
         x += left + right + _GAP
     said = escape("; ".join(f"{label}: {text}" for label, text in badges.items()))

@@ -20,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -69,6 +71,14 @@ def run(*words: str | Path, **options: object) -> str:
     return str(done.stdout)
 
 
+def has_python(version: str) -> bool:
+    """Tell whether this machine has such a Python; none is downloaded."""
+    found = subprocess.run(
+        ["uv", "python", "find", "--no-python-downloads", version], capture_output=True, check=False
+    )
+    return found.returncode == 0
+
+
 def build_wheel(folder: Path) -> Path:
     """Build the wheel that all rows install."""
     run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT)
@@ -93,7 +103,9 @@ def try_row(row: Row, wheel: Path, torch: str | None, find_links: str | None) ->
             if find_links:
                 options += ["--find-links", find_links]
             pins = [f"torch=={torch}"] if torch else []
-            run("uv", "pip", "install", "--python", python, *options, wanted, *pins, env=outside)
+            # What is lowest is looked for in what is asked for here, not in what a wheel asks for.
+            direct = requirements(row.extras) if row.resolution == "lowest" else []
+            run("uv", "pip", "install", "--python", python, *options, wanted, *direct, *pins, env=outside)
             smoke = Path(__file__).with_name("install_smoke.py").read_text()
             (folder / "smoke.py").write_text(smoke)
             run(python, "-I", folder / "smoke.py", *row.extras, cwd=folder, env=outside)
@@ -115,16 +127,21 @@ def try_row(row: Row, wheel: Path, torch: str | None, find_links: str | None) ->
     }
 
 
+def requirements(extras: Iterable[str]) -> list[str]:
+    """List what `pyproject.toml` asks for, with what extras ask for in place of their names."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    optional = project["optional-dependencies"]
+    wanted = list(project["dependencies"])
+    for extra in extras:
+        for text in optional[extra]:
+            own = re.fullmatch(r"aninfonce\[(.*)\]", text)
+            wanted += [part for name in own[1].split(",") for part in optional[name]] if own else [text]
+    return sorted(set(wanted))
+
+
 def declared() -> list[str]:
     """Names of all direct dependencies, those of the extras that are tried among them."""
-    import tomllib
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"]]
-    for extra in EXTRAS:
-        wanted += project["optional-dependencies"][extra]
-    names = {re.split(r"[\[<>=!~ ;]", text)[0].lower() for text in wanted}
-    return sorted(names - {"aninfonce"})
+    return sorted({re.split(r"[\[<>=!~ ;]", text)[0].lower() for text in requirements(EXTRAS)})
 
 
 def table(results: list[dict[str, object]]) -> str:
@@ -164,6 +181,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         wheel = build_wheel(Path(name))
         for row in (row for row in ROWS if fnmatch(row.name, options.only)):
+            if not has_python(row.python):
+                print(row.name, "was not tried: no such Python here", flush=True)
+                continue
             result = try_row(row, wheel, options.torch, options.find_links)
             print(
                 row.name,
