@@ -123,7 +123,7 @@ def try_row(row: Row, wheel: Path, torch: str | None, find_links: str | None) ->
         "torch pinned": bool(torch),
         "problem": problem,
         "seconds": round(time.time() - started),
-        "versions": {name: versions[name] for name in declared() if name in versions},
+        "versions": {name: versions[name] for name in declared(row.extras) if name in versions},
     }
 
 
@@ -139,9 +139,9 @@ def requirements(extras: Iterable[str]) -> list[str]:
     return sorted(set(wanted))
 
 
-def declared() -> list[str]:
-    """Names of all direct dependencies, those of the extras that are tried among them."""
-    return sorted({re.split(r"[\[<>=!~ ;]", text)[0].lower() for text in requirements(EXTRAS)})
+def declared(extras: Iterable[str]) -> list[str]:
+    """Names of all direct dependencies, those of the extras among them."""
+    return sorted({re.split(r"[\[<>=!~ ;]", text)[0].lower() for text in requirements(extras)})
 
 
 def table(results: list[dict[str, object]]) -> str:
