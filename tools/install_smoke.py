@@ -127,6 +127,9 @@ def use_extras(folder: Path, extras: set[str]) -> None:
         session = onnxruntime.InferenceSession(folder / "encoder.onnx")
         (out,) = session.run(None, {session.get_inputs()[0].name: rows.numpy()})
         assert np.allclose(out, encoder(rows).detach(), atol=1e-4)
+    for name in ("ray", "wandb"):
+        if name in extras:
+            importlib.import_module(name)
     if "tensorboard" in extras:
         here = Path(sys.executable).with_name("aninfonce")
         words = [here, "train", "config.yaml", "--out", "board", "--tensorboard"]

@@ -155,6 +155,14 @@ def table(results: list[dict[str, object]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def save(result: dict[str, object]) -> None:
+    """Keep one row, in place of what was found before, in the order of the rows."""
+    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+    found = {old["row"]: old for old in known} | {result["row"]: result}
+    ordered = [found[row.name] for row in ROWS if row.name in found]
+    RESULTS.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 def write_docs() -> None:
     """Put the table between the marks of its page."""
     before, rest = PAGE.read_text().split(MARKS[0])
@@ -176,7 +184,6 @@ def main() -> None:
     if options.docs:
         write_docs()
         return
-    found = {result["row"]: result for result in json.loads(RESULTS.read_text())} if RESULTS.exists() else {}
     failed = []
     with tempfile.TemporaryDirectory() as name:
         wheel = build_wheel(Path(name))
@@ -195,10 +202,8 @@ def main() -> None:
             )
             if result["problem"]:
                 failed.append(row.name)
-            found[row.name] = result
-            if options.save and not result["problem"]:
-                ordered = [found[row.name] for row in ROWS if row.name in found]
-                RESULTS.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n")
+            elif options.save:
+                save(result)
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
 

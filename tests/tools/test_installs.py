@@ -16,9 +16,13 @@ def results():
 def test_the_lowest_versions_that_are_declared_are_those_that_were_tried(results):
     lowest = {row["row"]: row["versions"] for row in results if row["resolution"] == "lowest"}
     bounds = dict(text.split(">=") for text in installs.requirements(installs.EXTRAS))
+    own = set(installs.declared(installs.EXTRAS)) - set(installs.declared(()))
     assert lowest
-    for versions in lowest.values():
+    for row, versions in lowest.items():
         for name, version in versions.items():
+            # An extra may ask for a later version of what the library needs: kornia does, of torch.
+            if row.endswith("extras") and name not in own:
+                continue
             # 6 is tried as 6.0, and 2.5.0 is what 2.5 means.
             short, long = sorted((bounds[name].split("."), version.partition("+")[0].split(".")), key=len)
             assert long[: len(short)] == short, (name, bounds[name], version)
