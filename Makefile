@@ -9,7 +9,7 @@ JOBS   ?= 2
 
 .PHONY: help
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 # One installation serves every target; it is renewed when the dependencies change.
 $(READY): pyproject.toml constraints.txt
@@ -33,6 +33,20 @@ test: $(READY) ## Run all tests (under 10 minutes on 2 cores)
 .PHONY: test-races
 test-races: $(READY) ## Run the tests of processes and signals 20 times, alone and with all cores busy
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.races
+
+# An environment with uv, which resolves to the lowest versions as well as to the newest; it downloads much.
+.venv-installs/.ready:
+	$(PYTHON) -m venv .venv-installs
+	.venv-installs/bin/python -m pip install --quiet build uv
+	@touch $@
+
+.PHONY: test-installs
+test-installs: .venv-installs/.ready ## Try the wheel in empty environments, on lowest and newest dependencies
+	PATH="$(CURDIR)/.venv-installs/bin:$$PATH" .venv-installs/bin/python -m tools.installs $(ARGS)
+
+.PHONY: notebooks
+notebooks: $(READY) ## Make docs/notebooks from the scripts in notebooks/
+	$(BIN)/python -m tools.notebooks
 
 .PHONY: docs
 docs: $(READY) ## Build the site into site/, with warnings as errors
@@ -69,4 +83,4 @@ bench-potential: $(READY) ## Show what a candidate potential does (about ten min
 
 .PHONY: clean
 clean: ## Remove .venv and everything generated
-	rm -rf $(VENV) .venv-bench demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-bench .venv-installs demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -66,8 +66,11 @@ def test_the_page_tells_the_story_in_pictures_first():
     page = render_page(RUNS, command="aninfonce demo --seed <0>")
     assert nothing_from_elsewhere(page)
     assert page.count("<svg") == 2 * 3 + 3
-    assert "InfoNCE found 95 % of the content and 1 % of the style." in page
-    assert "AnInfoNCE found 99.9 % of the content and 98 % of the style." in page
+    assert "InfoNCE found 95\N{NO-BREAK SPACE}% of the content and 1\N{NO-BREAK SPACE}% of the style." in page
+    assert (
+        "AnInfoNCE found 99.9\N{NO-BREAK SPACE}% of the content and 98\N{NO-BREAK SPACE}% of the style."
+        in page
+    )
     assert page.rindex("<figure>") < page.index("<details>") < page.index("<table>")
     assert re.findall(r"<figcaption>(\w+)</figcaption>", page) == ["truth", "InfoNCE", "AnInfoNCE"] * 2
     assert "--seed &lt;0&gt;" in page

@@ -78,12 +78,13 @@ def render_page(runs: list[DemoRun], *, command: str) -> str:
 
 
 def _percent(share: float) -> str:
-    """Write a share of 1; no rounding makes it whole.
+    r"""Write a share of 1; no rounding makes it whole.
 
     >>> _percent(0.0326), _percent(0.9989), _percent(0.99996)
-    ('3 %', '99.9 %', '99.9 %')
+    ('3\xa0%', '99.9\xa0%', '99.9\xa0%')
     """
-    return f"{min(100 * share, 99.9):.1f} %" if share > 0.99 else f"{100 * max(share, 0.0):.0f} %"
+    number = f"{min(100 * share, 99.9):.1f}" if share > 0.99 else f"{100 * max(share, 0.0):.0f}"
+    return f"{number}\N{NO-BREAK SPACE}%"
 
 
 def _draw_cloud(rows: Sequence[Sequence[float]], truth: Sequence[Sequence[float]], columns: slice) -> Figure:

@@ -91,4 +91,4 @@ def whole_ticks(axis: Axis, places: npt.ArrayLike | None = None) -> None:
         axis.set_major_locator(FixedLocator(whole.tolist()))
         axis.set_major_formatter(FuncFormatter(lambda value, _=None: plain(value)))
     else:
-        axis.set_major_locator(MaxNLocator(integer=True))
+        axis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))

@@ -92,7 +92,7 @@ def curve_plot(
         at = np.flatnonzero(x == best)
         if len(at):
             axes.plot([best], [y[at[-1]]], "o", color=ACCENT, markersize=7)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.set(xlabel="step", ylabel=name)
     axes.margins(x=0.03)
     return figure
