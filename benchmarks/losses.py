@@ -23,7 +23,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator
-from itertools import product
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from aninfonce._products import product
 from aninfonce.losses import AnInfoNCE, InfoNCE, NTXent
 from aninfonce.losses.kernel.half import Half
 from aninfonce.losses.kernel.layout import Layout
@@ -97,10 +98,10 @@ class _Bare(torch.autograd.Function):
         for rows, columns, own, _ in half.tiles:
             height, width = rows.stop - rows.start, columns.stop - columns.start
             entries = buffer[: height * width].view(height, width)
-            torch.mm(z0[rows], z0[columns].T, out=entries).exp2_()
-            gradient[rows].addmm_(entries, z0[columns])
-            if own < width:
-                gradient[columns][own:].addmm_(entries[:, own:].T, z0[rows])
+            entries = product(z0[rows], z0[columns], entries).exp2_()
+            gradient[rows].add_(product(entries, z0[columns].T))
+            if not own:
+                gradient[columns].add_(product(z0[rows].T, entries.T).T)
         ctx.save_for_backward(gradient)
         return gradient.sum()
 
@@ -235,7 +236,7 @@ def measure_all(options: argparse.Namespace) -> None:
     held = [json.loads(line) for line in options.out.read_text().splitlines()[1:]]
     done = {(row["threads"], row["n"], row["dim"]) for row in held}
     with options.out.open("a") as stream:
-        for threads, n, dim in product(options.threads, options.sizes, options.dims):
+        for threads, n, dim in itertools.product(options.threads, options.sizes, options.dims):
             if (threads, n, dim) in done:
                 continue
             for row in measure(n, dim, threads, options.rounds, options.seconds, options.memory):
