@@ -13,6 +13,7 @@ SMALLEST = 1e-25
 # What the expanded square ‖q‖² − 2q·r + ‖r‖² may cost a logit.
 _LARGEST_ERROR = 1e-4
 _LARGEST = sys.float_info.max
+_FLOAT32, _FLOAT64 = torch.finfo(torch.float32).eps, torch.finfo(torch.float64).eps
 
 
 class Probes:
@@ -37,7 +38,7 @@ class Probes:
 
     def finite(self, value: Tensor) -> None:
         """Note a () tensor that must be finite."""
-        self.at_most(value, torch.finfo(value.dtype).max)
+        self.at_most(value, _LARGEST)
 
     def no_cancellation(self, square: Tensor, unit: float = 1.0) -> None:
         """Note the largest squared length of points whose squared distances are expanded.
@@ -45,11 +46,13 @@ class Probes:
         Of near points, it is a small difference of such numbers, and has their rounding.
 
         Args:
-            square: The largest, ().
+            square: The largest, or −½ of it, ().
             unit: Of the logits.
 
         """
-        self.at_most(square, _LARGEST_ERROR / (unit * torch.finfo(square.dtype).eps))
+        bound = _LARGEST_ERROR / (unit * (_FLOAT32 if square.dtype is torch.float32 else _FLOAT64))
+        self.values.append(square)
+        self.bounds.append((-0.5 * bound, bound))
 
     def hold(self) -> bool:
         """Whether all keep within their bounds."""

@@ -1,14 +1,17 @@
-"""Memory for matrices that do not outlive a pass, used again from call to call.
+"""Memory for matrices that do not outlive a pass, and numbers, used again from call to call.
 
 A system hands out fresh memory page by page, each at the price of an interruption: writing a matrix of a
 thousand rows to it takes longer than computing its exponentials. On a CPU each thread therefore keeps a
 few megabytes. The allocator of a GPU does so by itself.
+
+A number times a tensor becomes a tensor first, on every call: for a small one that takes longer than the rest.
 """
 
 from __future__ import annotations
 
 import math
 import threading
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -40,6 +43,10 @@ class Scratch:
         if entries > _LEAST // 4 and type(like) is Tensor and like.device.type == "cpu":
             self.memory = _at_least(min(entries * like.element_size(), _MOST)).view(like.dtype)
 
+    def take_if_kept(self, *shape: int) -> Tensor | None:
+        """Give such a tensor unless it would be fresh: then who needs it may as well make it."""
+        return None if self.memory is None else self.take(*shape)
+
     def take(self, *shape: int) -> Tensor:
         """Give a contiguous tensor with anything in it."""
         if self.memory is None:
@@ -60,3 +67,15 @@ def _at_least(size: int) -> Tensor:
         with torch.inference_mode(False):
             memory = _KEPT.memory = torch.empty(-(-size // 4096) * 4096, dtype=torch.uint8)
     return memory
+
+
+def number(value: float, like: Tensor) -> Tensor | float:
+    """Give a number as a () tensor of the device and precision of another; not to be written to."""
+    # A tensor of another class may belong to a mode that ends.
+    return _number(value, like.dtype, like.device) if type(like) is Tensor else value
+
+
+@lru_cache(maxsize=256)
+def _number(value: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    with torch.inference_mode(False):
+        return torch.full((), value, dtype=dtype, device=device)
