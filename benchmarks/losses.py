@@ -18,12 +18,12 @@ import argparse
 import ctypes
 import gc
 import importlib
+import itertools
 import json
 import os
 import platform
 import time
 from collections.abc import Callable, Iterator
-import itertools
 from pathlib import Path
 from typing import Any
 

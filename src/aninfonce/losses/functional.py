@@ -199,7 +199,7 @@ def _checked(
     if negatives is not None:
         check_negatives(negatives, z0)
     ratios = check_ratios(negatives, negatives_log_ratio, positives_log_ratio, z0, symmetric)
-    shard = find_shard(len(z0), z0.device, gather_distributed)
+    shard = find_shard(z0.shape[0], z0.device, gather_distributed)
     pool = _find_pool(negatives, shard)
     _check_any_negative(candidates, shard, pool)
     potentials = potential if isinstance(potential, tuple) else (potential, potential)

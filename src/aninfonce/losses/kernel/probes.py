@@ -38,7 +38,8 @@ class Probes:
 
     def finite(self, value: Tensor) -> None:
         """Note a () tensor that must be finite."""
-        self.at_most(value, _LARGEST)
+        self.values.append(value)
+        self.bounds.append((-_LARGEST, _LARGEST))
 
     def no_cancellation(self, square: Tensor, unit: float = 1.0) -> None:
         """Note the largest squared length of points whose squared distances are expanded.

@@ -4,7 +4,8 @@ A system hands out fresh memory page by page, each at the price of an interrupti
 thousand rows to it takes longer than computing its exponentials. On a CPU each thread therefore keeps a
 few megabytes. The allocator of a GPU does so by itself.
 
-A number times a tensor becomes a tensor first, on every call: for a small one that takes longer than the rest.
+A number that a tensor is multiplied by becomes a tensor first, on every call: beside a small one that takes
+longer than the product.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.linalg import vector_norm
 
-from aninfonce._products import product
+from aninfonce._products import biased_product, product
 from aninfonce.losses.kernel.layout import Form, Layout
 from aninfonce.losses.kernel.probes import SMALLEST, Probes
 from aninfonce.losses.kernel.scratch import Scratch, number
@@ -92,7 +92,7 @@ def _within(
         step = second.sub_(first)
         level, aligned = _halves(points).chunk(2)
         probes.no_cancellation(level.amin(), _LOG_2)
-        entries = product(first, first, scratch.take_if_kept(n, n), level.view(-1)).add_(level)
+        entries = biased_product(first, first, level, level, scratch.take_if_kept(n, n))
     else:
         aligned = torch.linalg.vecdot(first, second).unsqueeze(1)
         entries = product(first, first, scratch.take_if_kept(n, n))
@@ -106,19 +106,17 @@ def _within(
         return Whole(value, None)
     slope = factor / total
     entries.mul_(torch.add(slope, slope.T, out=scratch.take_if_kept(n, n)))
-    gradient = torch.empty_like(points)
-    toward, away = gradient.chunk(2)
     pull = others.mul_(slope)
     if form == "product":
-        torch.mul(first, pull.neg_(), out=away)
-        torch.addcmul(_multiply(entries, first), second, pull, out=toward)
-        return Whole(value, gradient)
-    # Σ_j G_ij (a_j − a_i): what is taken from a_i stands on the diagonal.
-    entries.diagonal().sub_(entries.sum(dim=1))
-    torch.mul(step, pull, out=away)
-    torch.sub(_multiply(entries, first), away, out=toward)
-    second.add_(first)
-    return Whole(value, gradient)
+        away = first * pull.neg_()
+        toward = _multiply(entries, first).addcmul_(second, pull)
+    else:
+        # Σ_j G_ij (a_j − a_i): what is taken from a_i stands on the diagonal.
+        entries.diagonal().sub_(entries.sum(dim=1))
+        away = step * pull
+        toward = _multiply(entries, first).sub_(away)
+        second.add_(first)
+    return Whole(value, torch.cat([toward, away]))
 
 
 def _across(
@@ -141,7 +139,7 @@ def _across(
         level = _halves(points)
         probes.no_cancellation(level.amin(), _LOG_2)
         of_rows, of_columns = (level, level) if everyone else level.chunk(2)
-        entries = product(rows, columns, memory, of_columns.view(-1)).add_(of_rows)
+        entries = biased_product(rows, columns, of_rows, of_columns, memory)
     else:
         entries = product(rows, columns, memory)
     pull = 1.0 + symmetric
@@ -183,7 +181,8 @@ def _across(
 def _halves(points: Tensor) -> Tensor:
     """−½ of squared lengths, (n, 1)."""
     lengths: Tensor = vector_norm(points, dim=1, keepdim=True)
-    return lengths.mul_(lengths).mul_(number(-0.5, points))  # for so few numbers, a power takes three times as long
+    # For so few numbers, a power takes three times as long.
+    return lengths.mul_(lengths).mul_(number(-0.5, points))
 
 
 def _multiply(entries: Tensor, points: Tensor) -> Tensor:
