@@ -124,7 +124,8 @@ class Half:
             if not own:
                 down[:, columns].add_(product(self.queries[rows].T, entries.T))
         self.kept.clear()
-        out.add_(down[:-2].T)
+        # Turned first: a sum that reads one side by columns takes four times as long.
+        out.add_(down[:-2].T.contiguous())
         mass.add_(down[-1])
         if relative:
             out.addcmul_(self.points, mass[:, None], value=-1)
