@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# Multiplications from which the 8 µs more that a call of oneDNN takes are won back.
-_WORTHWHILE = 2**21
+# Multiplications from which what a call of oneDNN takes more, 8 µs and cold code, is won back.
+_WORTHWHILE = 2**22
 
 
 def product(rows: Tensor, columns: Tensor, out: Tensor | None = None) -> Tensor:

@@ -35,29 +35,25 @@ def orthogonalize(matrices: Tensor, steps: int = 5) -> Tensor:
     """
     tall = matrices.shape[1] > matrices.shape[2]
     x = matrices.mT if tall else matrices
-    # The quintic (a + bG + cG²)x of x is ((G + β)² + α)x of x⁴√c, with G = xxᵀ: numbers on diagonals only.
-    a, b, c = _QUINTIC
-    root = c**0.25
-    x = x * (root / torch.linalg.matrix_norm(x, keepdim=True).clamp_min(1e-12))
-    beta = 0.5 * b / root**2
-    alpha = a - beta**2
+    x = x / torch.linalg.matrix_norm(x, keepdim=True).clamp_min(1e-12)
     # One by one where that is quicker than all at once.
-    parts = list(x) if is_quick(x[0], x[0]) else [x]
-    for index, part in enumerate(parts):
-        for _ in range(steps):
-            gram = _times(part, part)
-            gram.diagonal(dim1=-2, dim2=-1).add_(beta)
-            polynomial = _times(gram, gram)
-            polynomial.diagonal(dim1=-2, dim2=-1).add_(alpha)
-            part = _times(polynomial, part.mT)
-        parts[index] = part
-    x = (torch.stack(parts) if len(parts) > 1 else parts[0].view_as(x)).div_(root)
+    x = torch.stack([_iterate(part, steps) for part in x]) if is_quick(x[0], x[0]) else _iterate(x, steps)
     return x.mT if tall else x
 
 
-def _times(rows: Tensor, columns: Tensor) -> Tensor:
-    """Multiply (..., m, k) by the transpose of (..., n, k)."""
-    return product(rows, columns) if rows.ndim == 2 else rows @ columns.mT
+def _iterate(x: Tensor, steps: int) -> Tensor:
+    """Newton–Schulz iterations on one matrix, by `product`, or on a batch."""
+    a, b, c = _QUINTIC
+    for _ in range(steps):
+        if x.ndim == 2:
+            gram = product(x, x)
+            polynomial = product(gram, gram).mul_(c).add_(gram, alpha=b)
+            x = product(polynomial, x.T).add_(x, alpha=a)
+        else:
+            gram = x @ x.mT
+            polynomial = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
+            x = torch.baddbmm(x, polynomial, x, beta=a)
+    return x
 
 
 class Muon(GroupwiseOptimizer):

@@ -63,7 +63,10 @@ class Probes:
             if not torch._C._are_functorch_transforms_active():
                 raise
             return True  # `vmap` has no numbers to look at
-        return all(low <= number <= high for number, (low, high) in zip(numbers, self.bounds, strict=True))
+        for number, (low, high) in zip(numbers, self.bounds, strict=True):  # noqa: SIM110  (quicker than `all`)
+            if not low <= number <= high:
+                return False
+        return True
 
 
 def look(values: Sequence[Tensor]) -> list[float]:

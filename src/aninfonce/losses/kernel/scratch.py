@@ -23,6 +23,7 @@ _MOST, _LEAST = 2**23, 2**18
 
 class _Kept(threading.local):
     memory: Tensor | None = None
+    squares: tuple[Tensor, ...] = ()
 
 
 _KEPT = _Kept()
@@ -44,10 +45,6 @@ class Scratch:
         if entries > _LEAST // 4 and type(like) is Tensor and like.device.type == "cpu":
             self.memory = _at_least(min(entries * like.element_size(), _MOST)).view(like.dtype)
 
-    def take_if_kept(self, *shape: int) -> Tensor | None:
-        """Give such a tensor unless it would be fresh: then who needs it may as well make it."""
-        return None if self.memory is None else self.take(*shape)
-
     def take(self, *shape: int) -> Tensor:
         """Give a contiguous tensor with anything in it."""
         if self.memory is None:
@@ -68,6 +65,24 @@ def _at_least(size: int) -> Tensor:
         with torch.inference_mode(False):
             memory = _KEPT.memory = torch.empty(-(-size // 4096) * 4096, dtype=torch.uint8)
     return memory
+
+
+def squares(like: Tensor, side: int) -> tuple[Tensor, ...]:
+    """Give two (side, side) tensors with anything in them, the same ones until another side is asked for.
+
+    For small matrices, where even to cut pieces from memory takes longer than to fill them.
+    """
+    if type(like) is not Tensor or like.device.type != "cpu":
+        return like.new_empty(side, side), like.new_empty(side, side)
+    if 2 * side * side * like.element_size() > _MOST // 2:
+        scratch = Scratch(like, 2 * side * side)
+        return scratch.take(side, side), scratch.take(side, side)
+    kept = _KEPT.squares
+    if not kept or kept[0].shape[0] != side or kept[0].dtype is not like.dtype:
+        with torch.inference_mode(False):
+            kept = tuple(torch.empty(side, side, dtype=like.dtype) for _ in range(2))
+        _KEPT.squares = kept
+    return kept
 
 
 def number(value: float, like: Tensor) -> Tensor | float:

@@ -17,7 +17,7 @@ from torch.linalg import vector_norm
 from aninfonce._products import biased_product, product
 from aninfonce.losses.kernel.layout import Form, Layout
 from aninfonce.losses.kernel.probes import SMALLEST, Probes
-from aninfonce.losses.kernel.scratch import Scratch, number
+from aninfonce.losses.kernel.scratch import number, squares
 
 _LOG_2 = math.log(2)
 # Anchors and candidates up to which this is quicker than half of the matrix in tiles; and where there is no
@@ -70,32 +70,37 @@ def whole_loss(
         wanted: Whether to find the gradient.
 
     """
-    side = layout.pairs * (1 + (layout.candidates == "both"))
-    scratch = Scratch(points, 2 * side * side)
+    memory = squares(points, layout.pairs * (1 + (layout.candidates == "both")))
     # If so, no logit is below −40 and no sum too small: one number less to look at.
     short = longest is not None and (form == "product" or 2 * longest <= _LONGEST)
     if form == "product" and longest is None:
         probes.at_most(vector_norm(points, dim=1).amax(), math.sqrt(_LONGEST / _LOG_2))
     if layout.candidates == "anchors":
-        return _within(form, points, weight, scratch, probes, short, wanted)
-    return _across(layout, form, points, weight, scratch, probes, short, wanted)
+        return _within(form, points, weight, memory, probes, short, wanted)
+    return _across(layout, form, points, weight, memory, probes, short, wanted)
 
 
 def _within(
-    form: Form, points: Tensor, weight: float, scratch: Scratch, probes: Probes, short: bool, wanted: bool
+    form: Form,
+    points: Tensor,
+    weight: float,
+    memory: tuple[Tensor, ...],
+    probes: Probes,
+    short: bool,
+    wanted: bool,
 ) -> Whole:
     """Tell positives from the other anchors."""
     first, second = points.chunk(2)
-    n, factor = first.shape[0], number(weight * _LOG_2, points)
+    factor = number(weight * _LOG_2, points)
     if form == "distance":
         # Lengths of anchors and of steps at once.
         step = second.sub_(first)
         level, aligned = _halves(points).chunk(2)
         probes.no_cancellation(level.amin(), _LOG_2)
-        entries = biased_product(first, first, level, level, scratch.take_if_kept(n, n))
+        entries = biased_product(first, first, level, level, memory[0])
     else:
         aligned = torch.linalg.vecdot(first, second).unsqueeze(1)
-        entries = product(first, first, scratch.take_if_kept(n, n))
+        entries = product(first, first, memory[0])
     entries.exp2_().fill_diagonal_(0.0)
     others = entries.sum(dim=1, keepdim=True)
     total = others + aligned.exp2()
@@ -105,7 +110,7 @@ def _within(
     if not wanted:
         return Whole(value, None)
     slope = factor / total
-    entries.mul_(torch.add(slope, slope.T, out=scratch.take_if_kept(n, n)))
+    entries.mul_(torch.add(slope, slope.T, out=memory[1]))
     pull = others.mul_(slope)
     if form == "product":
         away = first * pull.neg_()
@@ -124,7 +129,7 @@ def _across(
     form: Form,
     points: Tensor,
     weight: float,
-    scratch: Scratch,
+    memory: tuple[Tensor, ...],
     probes: Probes,
     short: bool,
     wanted: bool,
@@ -134,14 +139,13 @@ def _across(
     everyone = candidates == "both"
     rows, columns = (points, points) if everyone else points.chunk(2)
     factor = number(weight * _LOG_2, points)
-    memory = scratch.take_if_kept(rows.shape[0], rows.shape[0])
     if form == "distance":
         level = _halves(points)
         probes.no_cancellation(level.amin(), _LOG_2)
         of_rows, of_columns = (level, level) if everyone else level.chunk(2)
-        entries = biased_product(rows, columns, of_rows, of_columns, memory)
+        entries = biased_product(rows, columns, of_rows, of_columns, memory[0])
     else:
-        entries = product(rows, columns, memory)
+        entries = product(rows, columns, memory[0])
     pull = 1.0 + symmetric
     aligned = entries.diagonal(n if everyone else 0).sum()
     entries.exp2_()
@@ -158,7 +162,7 @@ def _across(
             if not short:
                 probes.at_least(total.amin(), SMALLEST)
             logs, other = logs.add_(total.log2().sum()), factor / total
-        weights = torch.add(weights, other, out=scratch.take_if_kept(*entries.shape)) if wanted else weights
+        weights = torch.add(weights, other, out=memory[1]) if wanted else weights
     value = logs.sub_(aligned, alpha=pull).mul_(factor)
     if not wanted:
         return Whole(value, None)
