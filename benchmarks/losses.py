@@ -4,7 +4,7 @@
     python -m benchmarks.losses --fresh    # measure all again
     python -m benchmarks.losses --show     # print what was measured
 
-Every contender of a setting runs in turn within one process, several rounds, so that all meet the same
+Every contender of a setting runs in every round, in an order that is drawn anew, so that all meet the same
 machine; the table gives the best round of forward and backward. One that takes long has fewer rounds: none
 begins after `--seconds`. Ratios are of CPU time, which counts all threads but not what else the machine is
 busy with (waiting threads are told to sleep). Memory is the highest resident memory above that before the
@@ -18,12 +18,13 @@ import argparse
 import ctypes
 import gc
 import importlib
+import itertools
 import json
 import os
 import platform
+import random
 import time
 from collections.abc import Callable, Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from aninfonce._products import product
 from aninfonce.losses import AnInfoNCE, InfoNCE, NTXent
 from aninfonce.losses.kernel.half import Half
 from aninfonce.losses.kernel.layout import Layout
@@ -42,6 +44,8 @@ RESULTS = Path(__file__).parent / "results" / "losses.jsonl"
 Loss = Callable[[Tensor, Tensor], Tensor]
 
 OURS, LIMIT, LIGHTLY = "AnInfoNCE (default)", "limit of AnInfoNCE", "lightly NTXentLoss"
+# Matrix products as the peers have them: what is left of a lead on a machine where oneDNN wins nothing.
+BY_MM = "AnInfoNCE by torch.mm"
 # Contenders with one and the same objective, ours first.
 SAME = (
     ("InfoNCE (positives)", "info-nce-pytorch"),
@@ -53,6 +57,7 @@ SAME = (
 def contenders(dim: int) -> Iterator[tuple[str, Loss | str, float]]:
     """Name, loss (or why there is none), and float32 copies of an (N, N) matrix it holds."""
     yield OURS, AnInfoNCE(dim, initial=10.0), 0
+    yield BY_MM, without_onednn(AnInfoNCE(dim, initial=10.0)), 0
     yield "InfoNCE (positives)", InfoNCE(candidates="positives", temperature=0.5), 0
     yield "NTXent", NTXent(0.5), 0
     yield LIMIT, bare_operations, 0
@@ -61,6 +66,19 @@ def contenders(dim: int) -> Iterator[tuple[str, Loss | str, float]]:
     yield "cebra FixedCosineInfoNCE", _imported("cebra.models.criterions", _cebra), 6
     module = lightly_loss_module()
     yield LIGHTLY, module.NTXentLoss(0.5) if module else "lightly is not installed", 28
+
+
+def without_onednn(loss: Loss) -> Loss:
+    """Let a loss multiply by `torch.mm`, as on a processor where oneDNN is not the quicker."""
+
+    def value(z0: Tensor, z1: Tensor) -> Tensor:
+        torch._C._set_mkldnn_enabled(False)
+        try:
+            return loss(z0, z1)
+        finally:
+            torch._C._set_mkldnn_enabled(True)
+
+    return value
 
 
 def _cebra(module: Any) -> Loss:
@@ -97,10 +115,10 @@ class _Bare(torch.autograd.Function):
         for rows, columns, own, _ in half.tiles:
             height, width = rows.stop - rows.start, columns.stop - columns.start
             entries = buffer[: height * width].view(height, width)
-            torch.mm(z0[rows], z0[columns].T, out=entries).exp2_()
-            gradient[rows].addmm_(entries, z0[columns])
-            if own < width:
-                gradient[columns][own:].addmm_(entries[:, own:].T, z0[rows])
+            entries = product(z0[rows], z0[columns], entries).exp2_()
+            gradient[rows].add_(product(entries, z0[columns].T))
+            if not own:
+                gradient[columns].add_(product(z0[rows].T, entries.T).T)
         ctx.save_for_backward(gradient)
         return gradient.sum()
 
@@ -168,18 +186,32 @@ def measure(
             peak, first = first_round(loss, (z0, z1))
             running[name], times[name] = loss, [first]
             rows[name]["peak_mb"] = round(peak, 1)
-    for index in range(rounds - 1):
-        # Each is first in turn: whoever follows a contender with large matrices finds the caches empty.
-        names = list(running)
-        turn = index % len(names)
-        for name in names[turn:] + names[:turn]:
-            loss = running[name]
-            if sum(cpu for _, cpu in times[name]) < seconds:
-                times[name].append(forward_backward(loss, (z0, z1)))
+    # Ours with other products would find the caches full of its own code after ours, and the other way round.
+    for names in (set(running) - {BY_MM}, set(running) - {OURS}):
+        _race({name: running[name] for name in sorted(names)}, times, (z0, z1), rounds, seconds)
     for name, pairs in times.items():
         wall, cpu = (min(column) * 1e3 for column in zip(*pairs, strict=True))
         rows[name] |= {"wall_ms": round(wall, 3), "cpu_ms": round(cpu, 3), "rounds": len(pairs)}
     yield from rows.values()
+
+
+def _race(
+    running: dict[str, Loss],
+    times: dict[str, list[tuple[float, float]]],
+    views: tuple[Tensor, Tensor],
+    rounds: int,
+    seconds: float,
+) -> None:
+    """Let all run in every round, and add to their seconds."""
+    order, shuffle = list(running), random.Random(0).shuffle
+    spent = dict.fromkeys(running, 0.0)
+    for _ in range(rounds - 1):
+        # Whoever follows one with large matrices finds the caches empty: now this one, now that.
+        shuffle(order)
+        for name in order:
+            if spent[name] < seconds:
+                times[name].append(forward_backward(running[name], views))
+                spent[name] += times[name][-1][1]
 
 
 def large_batch(n: int, dim: int) -> dict[str, Any]:
@@ -215,11 +247,13 @@ def show(rows: list[dict[str, Any]]) -> None:
             continue
         print(f"  {OURS} takes {cpu[OURS] / cpu[LIMIT]:.2f} × its limit,")
         print(f"  NTXent {cpu['NTXent'] / cpu[OURS]:.2f} × {OURS} (of 4 × the logits),")
-        mine = {OURS, LIMIT, "InfoNCE (positives)", "NTXent", "naive autograd"}
+        mine = {OURS, BY_MM, LIMIT, "InfoNCE (positives)", "NTXent", "naive autograd"}
         others = {name: value for name, value in cpu.items() if name not in mine}
         if others:
             fastest = min(others, key=others.__getitem__)
             print(f"  and is {others[fastest] / cpu[OURS]:.1f} × faster than {fastest}, the fastest peer;")
+            if BY_MM in cpu:
+                print(f"  {others[fastest] / cpu[BY_MM]:.1f} × if its products are torch.mm too;")
         if LIGHTLY in cpu:
             print(f"  {cpu[LIGHTLY] / cpu[OURS]:.1f} × faster than {LIGHTLY} (which has 4 × the logits)")
         for ours, peer in SAME:
@@ -235,7 +269,7 @@ def measure_all(options: argparse.Namespace) -> None:
     held = [json.loads(line) for line in options.out.read_text().splitlines()[1:]]
     done = {(row["threads"], row["n"], row["dim"]) for row in held}
     with options.out.open("a") as stream:
-        for threads, n, dim in product(options.threads, options.sizes, options.dims):
+        for threads, n, dim in itertools.product(options.threads, options.sizes, options.dims):
             if (threads, n, dim) in done:
                 continue
             for row in measure(n, dim, threads, options.rounds, options.seconds, options.memory):

@@ -156,6 +156,7 @@ RATIOS = {
     "SimCLR's, beside lightly": ("lightly NTXentLoss", "NTXent"),
     "NTXent / AnInfoNCE": ("NTXent", "AnInfoNCE (default)"),
     "AnInfoNCE / its limit": ("AnInfoNCE (default)", "limit of AnInfoNCE"),
+    "AnInfoNCE by torch.mm / AnInfoNCE": ("AnInfoNCE by torch.mm", "AnInfoNCE (default)"),
 }
 
 

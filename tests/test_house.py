@@ -34,6 +34,7 @@ TESTED_ELSEWHERE = {
         "losses/by_rows": ("losses/test_info_nce", "parts of one function"),
         "losses/functional": ("losses/test_info_nce", "named after the function"),
         "losses/one_matrix": ("losses/test_info_nce", "parts of one function"),
+        "losses/plain": ("losses/test_info_nce", "parts of one function"),
         "losses/terms": ("losses/test_info_nce", "parts of one function"),
         "losses/blockwise": ("training/test_monitor", "its doctest, and the loss of the evaluations"),
         "losses/spectral": ("losses/test_modules", "function and module, compared with loops"),

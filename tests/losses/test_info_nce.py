@@ -290,3 +290,39 @@ def test_needs_no_gradient_and_backward_twice():
     once = z0.grad.clone()
     value.backward()
     torch.testing.assert_close(z0.grad, 2 * once)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize(
+    ("candidates", "symmetric"),
+    [("anchors", False), ("positives", False), ("positives", True), ("both", True), ("anchors", True)],
+)
+def test_the_usual_call_and_the_long_way_give_the_same(
+    monkeypatch, candidates, symmetric, normalize, reduction
+):
+    """A small batch without extras is told apart early; a row of zeros or of NaN is not lost by that."""
+    generator = torch.Generator().manual_seed(0)
+    z0, z1 = 0.5 * torch.randn(2, 40, 3, generator=generator)
+    options = {
+        "similarity": Anisotropic(3, initial=torch.tensor([1.0, 2.0, 3.0])),
+        "candidates": candidates,
+        "symmetric": symmetric,
+        "normalize": normalize,
+        "reduction": reduction,
+        "temperature": 0.7,
+    }
+
+    def found() -> list[torch.Tensor]:
+        leaves = [z0.clone().requires_grad_(), z1.clone().requires_grad_()]
+        value = info_nce(*leaves, **options)
+        return [value.detach(), *torch.autograd.grad(value, leaves)]
+
+    z0[3] = 0.0
+    quick = found()
+    monkeypatch.setattr("aninfonce.losses.functional.plain_loss", lambda *_: None)
+    torch.testing.assert_close(quick, found())
+    monkeypatch.undo()
+    z1[5, 1] = torch.nan
+    with pytest.raises(ValueError, match="`z1` must be finite"):
+        found()

@@ -17,6 +17,7 @@ from aninfonce.losses._prepare import (
     check_views,
 )
 from aninfonce.losses.gather import Shard, find_shard, global_value
+from aninfonce.losses.plain import plain_loss
 from aninfonce.losses.terms import evaluate
 from aninfonce.similarities import Dot, Similarity
 
@@ -108,6 +109,15 @@ def info_nce(
         Rusak et al., "InfoNCE: identifying the gap between theory and practice" (2025).
 
     """
+    if (
+        negatives is None
+        and potential is None
+        and negatives_log_ratio is None
+        and positives_log_ratio is None
+    ):
+        value = plain_loss(z0, z1, similarity, temperature, symmetric, candidates, normalize, reduction)
+        if value is not None:
+            return value
     batch = _checked(
         z0,
         z1,
@@ -200,7 +210,7 @@ def _checked(
     if negatives is not None:
         check_negatives(negatives, z0)
     ratios = check_ratios(negatives, negatives_log_ratio, positives_log_ratio, z0, symmetric)
-    shard = find_shard(len(z0), z0.device, gather_distributed)
+    shard = find_shard(z0.shape[0], z0.device, gather_distributed)
     pool = _find_pool(negatives, shard)
     _check_any_negative(candidates, shard, pool)
     potentials = potential if isinstance(potential, tuple) else (potential, potential)

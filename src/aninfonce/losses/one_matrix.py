@@ -41,7 +41,7 @@ def one_matrix_terms(batch: Batch, probes: Probes, *, split: bool) -> tuple[Tens
     """Alignment and uniformity, or their sum alone if they need not be split."""
     assert isinstance(batch.similarity, Similarity)
     assert batch.candidates != "none"
-    layout = Layout(len(batch.z0), batch.candidates, batch.symmetric)
+    layout = Layout(batch.z0.shape[0], batch.candidates, batch.symmetric)
     plain = batch.negatives is None and batch.potentials[0] is None and batch.reduction != "none"
     if plain and not split and not torch._C._are_functorch_transforms_active():
         value = _in_one_operation(batch, batch.similarity, layout, probes)

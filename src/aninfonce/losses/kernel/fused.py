@@ -17,6 +17,7 @@ from aninfonce.losses.kernel.differentiable import FIRST_ONLY
 from aninfonce.losses.kernel.in_batch import in_batch_sweep
 from aninfonce.losses.kernel.layout import Form, Layout
 from aninfonce.losses.kernel.probes import Probes
+from aninfonce.losses.kernel.scratch import number
 from aninfonce.losses.kernel.whole import is_small, whole_loss
 
 _ROOT_LOG_2 = math.sqrt(math.log(2))
@@ -51,56 +52,58 @@ class _FusedLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, z0: Tensor, z1: Tensor, scale: Tensor | None, fused: Fused) -> Tensor:
         layout, form, weight, length, floor, probes, logarithm = fused
-        small = is_small(layout, form, length**2)
-        unit, length = (length**2, 1.0) if small else (1.0, length / _ROOT_LOG_2)
+        small, longest = is_small(layout, form, length**2), length**2
+        length /= _ROOT_LOG_2
         rows = torch.cat([z0, z1])
         if rows.dtype not in (torch.float32, torch.float64):
             rows = rows.float()
-        size = None
+        if scale is not None and logarithm:
+            scale = scale.exp().sqrt_()
+        size, of_rows, unit = None, 1.0, 1.0
         if floor is not None:
             size = vector_norm(rows, dim=1, keepdim=True)
             # A row too long for its precision has an infinite size, and must not pass for one of zeros.
             probes.finite(size.amax())
             size = torch.threshold(size, floor, torch.inf)
-            rows.div_(size if length == 1 else size.mul_(1 / length))
+            rows.div_(size.mul_(number(1 / length, rows)))
         else:
             if form == "distance":
                 # Distances do not change with the origin, but their rounding does.
                 rows.sub_(rows.mean(dim=0))
-            if length != 1:
+            if scale is None:
                 rows.mul_(length)
-        if scale is not None and logarithm:
-            scale = scale.exp().sqrt_()
+                of_rows = length
+            else:
+                scale, unit = scale * length, length
         points = rows if scale is None else rows * scale
         wanted = any(ctx.needs_input_grad)
         if small:
-            short = floor is not None and scale is None
-            result = whole_loss(layout, form, points, unit, weight, probes, short=short, wanted=wanted)
-            value, gradient, factor = result
+            known = longest if floor is not None and scale is None else None
+            value, gradient = whole_loss(layout, form, points, known, weight, probes, wanted=wanted)
         else:
             inputs, weights = (points, None, None, None), weight if wanted else None
             terms, gradients = in_batch_sweep(inputs, weights, layout=layout, form=form, probes=probes)
-            value, gradient, factor = terms.sum() * weight, gradients[0] if gradients else None, 1.0
+            value, gradient = terms.sum() * weight, gradients[0] if gradients else None
         if gradient is None:
             return value
         of_scale, along = None, None
         if scale is not None and logarithm:
-            product = points.mul_(gradient)  # these are no longer needed
-            of_scale, along = product.sum(dim=0), product.sum(dim=1, keepdim=True)
+            product, unit = points.mul_(gradient), 0.5  # these are no longer needed
+            of_scale = product.sum(dim=0)
+            along = None if size is None else product.sum(dim=1, keepdim=True)
             gradient.mul_(scale)
         elif scale is not None:
             product = torch.mul(gradient, rows, out=points)
             of_scale = product.sum(dim=0) if scale.ndim else product.sum()
-            along = (torch.mv(product, scale) if scale.ndim else product.sum(dim=1) * scale).unsqueeze(1)
+            if size is not None:
+                along = (torch.mv(product, scale) if scale.ndim else product.sum(dim=1) * scale).unsqueeze(1)
             gradient.mul_(scale)
         if size is not None:
             along = vecdot(rows, gradient).unsqueeze(1) if along is None else along
             gradient.addcmul_(rows, along, value=-(length**-2))
-        elif length != 1:
-            gradient.mul_(length)
         # What is left, a factor and a division of the rows, goes with the slope of the loss.
         ctx.save_for_backward(gradient, size, of_scale)
-        ctx.dtypes, ctx.factor, ctx.of_scale = (z0.dtype, z1.dtype), factor, 0.5 if logarithm else 1.0
+        ctx.dtypes, ctx.factors = (z0.dtype, z1.dtype), (of_rows, unit)
         return value
 
     @staticmethod
@@ -108,9 +111,10 @@ class _FusedLoss(torch.autograd.Function):
         if torch.is_grad_enabled():
             raise RuntimeError(FIRST_ONLY)
         gradient, size, of_scale = ctx.saved_tensors
-        slope = grads[0] if ctx.factor == 1 else grads[0] * ctx.factor
+        of_rows, of_columns = ctx.factors
+        slope = grads[0] if of_rows == 1 else grads[0] * number(of_rows, grads[0])
         if of_scale is not None:
-            of_scale = torch.mul(of_scale, slope if ctx.of_scale == 1 else slope * ctx.of_scale)
+            of_scale = of_scale * (grads[0] if of_columns == 1 else grads[0] * number(of_columns, grads[0]))
         first, second = (gradient * (slope if size is None else slope / size)).chunk(2)
         if first.dtype != ctx.dtypes[0] or second.dtype != ctx.dtypes[1]:
             first, second = first.to(ctx.dtypes[0]), second.to(ctx.dtypes[1])

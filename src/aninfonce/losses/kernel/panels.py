@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from aninfonce._products import product
 from aninfonce.losses.kernel.differentiable import Swept
 from aninfonce.losses.kernel.probes import SMALLEST, Probes
 
@@ -85,9 +86,9 @@ class _Problem(NamedTuple):
     panel: int | None
 
     def augmented(self, shift: Tensor) -> tuple[Tensor, Tensor]:
-        """Fold biases and shift into the product: (k + 2, N) and, by row, (M, k + 2)."""
-        query = torch.cat([self.query.T, torch.ones_like(shift)[None], (self.query_bias - shift)[None]])
-        key_bias = self.key_bias[:, None]
+        """Fold biases and shift into the product: (N, k + 2) and (M, k + 2)."""
+        query_bias, key_bias = (self.query_bias - shift)[:, None], self.key_bias[:, None]
+        query = torch.cat([self.query, torch.ones_like(query_bias), query_bias], dim=1)
         return query, torch.cat([self.key, key_bias, torch.ones_like(key_bias)], dim=1)
 
     def panels(self) -> Iterator[tuple[int, int]]:
@@ -122,30 +123,28 @@ def _sweep(
 
     Folded into the product, the shift costs nothing; taken off afterwards, it is exact.
     """
-    query, keys_by_row = problem.augmented(shift if fold else torch.zeros_like(shift))
+    queries, keys_by_row = problem.augmented(shift if fold else torch.zeros_like(shift))
     key = keys_by_row.T.contiguous()
     extra = (problem.extra - shift[:, None]).exp2_()
     total = extra.sum(dim=1)
     # The last feature of a key is 1, so the last row of key @ tile is the sum of the tile.
     probe = key[-1:] if weights is None else key
-    grad_query, grad_key = torch.empty_like(query), torch.zeros_like(key)
+    grad_query, grad_key = key.new_empty(key.shape[0], queries.shape[0]), torch.zeros_like(key)
     factor = torch.empty_like(total)
     buffer = _buffer(problem)
     for start, stop in problem.panels():
-        part = query[:, start:stop]
-        tile = torch.mm(
-            keys_by_row, part, out=buffer[: len(keys_by_row) * (stop - start)].view(-1, stop - start)
-        )
+        part = queries[start:stop]
+        tile = product(keys_by_row, part, buffer[: len(keys_by_row) * (stop - start)].view(-1, stop - start))
         if not fold:
             tile -= shift[start:stop]
         tile.exp2_()
         _exclude(tile, problem.excluded, start, 0.0)
-        product = torch.mm(probe, tile)
-        total[start:stop] += product[-1]
+        found = product(probe, tile.T)
+        total[start:stop] += found[-1]
         if weights is not None:
             factor[start:stop] = weights[start:stop] / total[start:stop]
-            grad_query[:, start:stop] = product.mul_(factor[start:stop])
-            grad_key.addmm_(part * factor[start:stop], tile.T)
+            grad_query[:, start:stop] = found.mul_(factor[start:stop])
+            grad_key.add_(product((part * factor[start:stop, None]).T, tile))
     if weights is None:
         return total, None
     return total, (
@@ -160,9 +159,9 @@ def _sweep(
 def _row_maximum(problem: _Problem) -> Tensor:
     """Largest logit of each row."""
     largest = problem.extra.amax(dim=1)
-    query, keys_by_row = problem.augmented(torch.zeros_like(largest))
+    queries, keys_by_row = problem.augmented(torch.zeros_like(largest))
     for start, stop in problem.panels():
-        tile = torch.mm(keys_by_row, query[:, start:stop])
+        tile = product(keys_by_row, queries[start:stop])
         _exclude(tile, problem.excluded, start, -torch.inf)
         largest[start:stop] = torch.maximum(largest[start:stop], tile.amax(dim=0))
     return largest

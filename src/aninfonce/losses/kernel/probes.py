@@ -13,6 +13,7 @@ SMALLEST = 1e-25
 # What the expanded square ‖q‖² − 2q·r + ‖r‖² may cost a logit.
 _LARGEST_ERROR = 1e-4
 _LARGEST = sys.float_info.max
+_FLOAT32, _FLOAT64 = torch.finfo(torch.float32).eps, torch.finfo(torch.float64).eps
 
 
 class Probes:
@@ -37,7 +38,8 @@ class Probes:
 
     def finite(self, value: Tensor) -> None:
         """Note a () tensor that must be finite."""
-        self.at_most(value, torch.finfo(value.dtype).max)
+        self.values.append(value)
+        self.bounds.append((-_LARGEST, _LARGEST))
 
     def no_cancellation(self, square: Tensor, unit: float = 1.0) -> None:
         """Note the largest squared length of points whose squared distances are expanded.
@@ -45,11 +47,13 @@ class Probes:
         Of near points, it is a small difference of such numbers, and has their rounding.
 
         Args:
-            square: The largest, ().
+            square: The largest, or −½ of it, ().
             unit: Of the logits.
 
         """
-        self.at_most(square, _LARGEST_ERROR / (unit * torch.finfo(square.dtype).eps))
+        bound = _LARGEST_ERROR / (unit * (_FLOAT32 if square.dtype is torch.float32 else _FLOAT64))
+        self.values.append(square)
+        self.bounds.append((-0.5 * bound, bound))
 
     def hold(self) -> bool:
         """Whether all keep within their bounds."""
@@ -59,7 +63,10 @@ class Probes:
             if not torch._C._are_functorch_transforms_active():
                 raise
             return True  # `vmap` has no numbers to look at
-        return all(low <= number <= high for number, (low, high) in zip(numbers, self.bounds, strict=True))
+        for number, (low, high) in zip(numbers, self.bounds, strict=True):  # noqa: SIM110  (quicker than `all`)
+            if not low <= number <= high:
+                return False
+        return True
 
 
 def look(values: Sequence[Tensor]) -> list[float]:

@@ -1,14 +1,18 @@
-"""Memory for matrices that do not outlive a pass, used again from call to call.
+"""Memory for matrices that do not outlive a pass, and numbers, used again from call to call.
 
 A system hands out fresh memory page by page, each at the price of an interruption: writing a matrix of a
 thousand rows to it takes longer than computing its exponentials. On a CPU each thread therefore keeps a
 few megabytes. The allocator of a GPU does so by itself.
+
+A number that a tensor is multiplied by becomes a tensor first, on every call: beside a small one that takes
+longer than the product.
 """
 
 from __future__ import annotations
 
 import math
 import threading
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -19,6 +23,7 @@ _MOST, _LEAST = 2**23, 2**18
 
 class _Kept(threading.local):
     memory: Tensor | None = None
+    squares: tuple[Tensor, ...] = ()
 
 
 _KEPT = _Kept()
@@ -60,3 +65,33 @@ def _at_least(size: int) -> Tensor:
         with torch.inference_mode(False):
             memory = _KEPT.memory = torch.empty(-(-size // 4096) * 4096, dtype=torch.uint8)
     return memory
+
+
+def squares(like: Tensor, side: int) -> tuple[Tensor, ...]:
+    """Give two (side, side) tensors with anything in them, the same ones until another side is asked for.
+
+    For small matrices, where even to cut pieces from memory takes longer than to fill them.
+    """
+    if type(like) is not Tensor or like.device.type != "cpu":
+        return like.new_empty(side, side), like.new_empty(side, side)
+    if 2 * side * side * like.element_size() > _MOST // 2:
+        scratch = Scratch(like, 2 * side * side)
+        return scratch.take(side, side), scratch.take(side, side)
+    kept = _KEPT.squares
+    if not kept or kept[0].shape[0] != side or kept[0].dtype is not like.dtype:
+        with torch.inference_mode(False):
+            kept = tuple(torch.empty(side, side, dtype=like.dtype) for _ in range(2))
+        _KEPT.squares = kept
+    return kept
+
+
+def number(value: float, like: Tensor) -> Tensor | float:
+    """Give a number as a () tensor of the device and precision of another; not to be written to."""
+    # A tensor of another class may belong to a mode that ends.
+    return _number(value, like.dtype, like.device) if type(like) is Tensor else value
+
+
+@lru_cache(maxsize=256)
+def _number(value: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    with torch.inference_mode(False):
+        return torch.full((), value, dtype=dtype, device=device)
