@@ -138,7 +138,7 @@ STUDY = Study(
     remarks=(
         "Around κ = 10 the embedding is worse than the figure's, beyond it better. R² levels off in the"
         " last third of the 1500 steps. Rows with β have a potential of the candidates, which anchors that"
-        " are not uniform need; at κ = 12.9 its R² around the pole of training is still rising at the end, and"
-        " far above that around the other pole.",
+        " are not uniform need; at κ = 12.9 its R² around the pole of training is still rising at the end,"
+        " and far above that around the other pole.",
     ),
 )
