@@ -363,7 +363,7 @@ CLAIMS = (
     ),
     Claim(
         "A walk",
-        "So does flat space, with the same look at its columns.",
+        "Flat space, with the same look at its columns, finds it to 5 %.",
         at_most([Value(_WALK, "flat", "error of frequency")], 0.05),
         caveat=_ONE_WALK,
     ),
