@@ -64,7 +64,7 @@ def test_in_a_browser(page, tmp_path):
     """From disk and offline: nothing in the console, all plots drawn, three widths and both schemes."""
     path, report = page
     with open_page(path, tmp_path / "profile", width=390, height=800) as (browser, problems):
-        assert browser.locator("section").count() == len(report.findings) == 10
+        assert browser.locator("section").count() == len(report.findings) == 11
         assert browser.locator("figure svg").count() == 10
         assert browser.locator(".concern").first.is_visible()
         check_layouts(browser)
