@@ -73,7 +73,7 @@ ica.plot_concentration()
 # %% [markdown]
 # The slowest source comes out too fast here, and its interval misses the truth: whatever an encoder gets
 # wrong from row to row looks like forgetting, and counts most where little is forgotten. Intervals cover
-# sampling, not that. If slow sources matter to you, take a longer `lag` or a `window`.
+# sampling, not that. If slow sources matter to you, try a longer `lag` or a `window`.
 #
 # ## Look at the sources
 
