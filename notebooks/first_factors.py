@@ -85,7 +85,7 @@ for shift, (name, score) in zip((-0.2, 0.2), found.items(), strict=True):
     panel.bar(np.arange(10) + shift, score.per_dimension, width=0.4, label=name)
     print(f"{name:10s}", {part: round(value, 3) for part, value in score.per_partition.items()})
 panel.set(xticks=range(10), xlabel="hidden factor (0–4 style, 5–9 content)", ylabel="R²", ylim=(0, 1.02))
-panel.legend()
+panel.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 figure.tight_layout()
 
 # %%

@@ -130,6 +130,7 @@ figure, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True)
 for panel, (name, report) in zip(axes, reports.items(), strict=True):
     report["readout"].draw(panel)
     panel.set(title=f"{name}: classes {report['classes'].value:.0%}")
+    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), frameon=False)
 figure.tight_layout()
 
 # %% [markdown]

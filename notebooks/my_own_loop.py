@@ -61,7 +61,8 @@ def score(encoder):
     test = world.sample(4096, pairs)
     with torch.no_grad():
         embedded = nn.functional.normalize(encoder(test.x), dim=1)
-    return linear_r2(test.z, embedded, partitions=world.partitions()).per_partition
+    found = linear_r2(test.z, embedded, partitions=world.partitions()).per_partition
+    return {part: round(value, 3) for part, value in found.items()}
 
 
 usual, ours = build(), build()
@@ -93,7 +94,7 @@ for options in (
     {"candidates": "positives"},
     {"candidates": "both", "symmetric": True},  # as SimCLR, lightly and the authors' code count
 ):
-    print(options or "default", float(AnInfoNCE(10, **options)(z0, z1)))
+    print(options or "default", round(AnInfoNCE(10, **options)(z0, z1).item(), 3))
 
 # %% [markdown]
 # ## Batches that do not fit

@@ -64,13 +64,17 @@ ica
 # intervals that overlap: the order of time alone cannot tell these apart.
 
 # %%
-figure = ica.plot_concentration()
 for value, (low, high) in zip(ica.time_constants_, ica.time_constants_interval_, strict=True):
     print(f"{value:6.3f} s   (95 %: {low:.3f} to {high:.3f})")
 if truth is not None:
     print("the truth:", (-1 / np.log(kept) / RATE).round(3))
+ica.plot_concentration()
 
 # %% [markdown]
+# The slowest source comes out too fast here, and its interval misses the truth: whatever an encoder gets
+# wrong from row to row looks like forgetting, and counts most where little is forgotten. Intervals cover
+# sampling, not that. If slow sources matter to you, try a longer `lag` or a `window`.
+#
 # ## Look at the sources
 
 # %%
@@ -89,7 +93,7 @@ figure.tight_layout()
 # %%
 from aninfonce.plots import attribution_plot
 
-figure = attribution_plot(ica.attribution(past[:1000]), [f"channel {k}" for k in range(X.shape[1])])
+attribution_plot(ica.attribution(past[:1000]), [f"channel {k}" for k in range(X.shape[1])])
 
 # %% [markdown]
 # ## Is it real?
@@ -99,7 +103,7 @@ figure = attribution_plot(ica.attribution(past[:1000]), [f"channel {k}" for k in
 
 # %%
 print(f"{ica.score(future):.2f} bits; beyond the best linear map: {ica.nonlinear_gain_}")
-figure = ica.plot_held_out()
+ica.plot_held_out()
 
 # %% [markdown]
 # **A second run, and a control.** Two runs from different random starts should agree. Two runs on
