@@ -267,7 +267,7 @@ CLAIMS = (
             ),
             at_least([Value("heteroscedastic", "Λ × 1: AnInfoNCE in Rᵈ + β", "R²")], 0.99),
         ),
-        reason="In Rᵈ one Λ̂ is enough. On the sphere both fall short of 1 by about .004 where anchors are;"
+        reason="In Rᵈ one Λ̂ is enough. On the sphere both fall short of 1 by about .005 where anchors are;"
         " the difference shows outside.",
     ),
     Claim(
