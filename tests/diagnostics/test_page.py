@@ -65,7 +65,7 @@ def test_in_a_browser(page, tmp_path):
     path, report = page
     with open_page(path, tmp_path / "profile", width=390, height=800) as (browser, problems):
         assert browser.locator("section").count() == len(report.findings) == 11
-        assert browser.locator("figure svg").count() == 10
+        assert browser.locator("figure svg").count() == 11
         assert browser.locator(".concern").first.is_visible()
         check_layouts(browser)
         assert not browser.locator("table").is_visible()
