@@ -67,7 +67,7 @@ def shrink_to_linear(
     loss = copy.deepcopy(fitted.loss).cpu().double()
     linear = _linear_map(encoder, source.fresh(_ROWS).x)
     shares = _best_shares(encoder, loss, linear, held_out)
-    if any(bool((part.concentration > _LARGEST).any()) for part in members(loss)):
+    if not all(bool((part.concentration <= _LARGEST).all()) for part in members(loss)):
         # Pairs that coincide, as of a recording whose rows are repeated: the tighter, the better.
         return None
     last = body.layers[-1]
@@ -123,6 +123,9 @@ def _best_shares(
 
     def objective() -> Tensor:
         search.zero_grad()
+        if not all(bool(part.isfinite().all()) for part in trained):
+            # It ran away, where nothing bounds Λ̂: worse than anything, and no way on.
+            return torch.full((), torch.inf, dtype=torch.float64)
         total = torch.zeros((), dtype=torch.float64)
         for part, anchors, positives, blocks in kinds:
             values = [part(mixed(anchors, rows), mixed(positives, rows)) for rows in blocks]
