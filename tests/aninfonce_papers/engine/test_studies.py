@@ -114,6 +114,7 @@ def test_published_values():
 def test_published_values_of_the_appendix():
     def printed(study, metric, start=""):
         cells = [cell for cell in find_study(study).experiments("laptop") if cell.name.startswith(start)]
+        cells = [cell for cell in cells if not cell.name.endswith(", β")]
         return [cell.published[metric].value for cell in cells if metric in cell.published]
 
     assert printed("fig6-uniformity", "R²") == [1, 1, 1, 1, 1, 1, 1, 0.98, 0.6, 0.21]
