@@ -1,4 +1,4 @@
-"""What Figures 4 and 9 share: R² over grids of the batch size with dimension or concentration."""
+"""What Figures 4, 8 and 9 share: batch sizes beside dimension or concentration, trained on a laptop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from aninfonce.metrics import linear_r2
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row
 from aninfonce_papers.engine.drawing import marks, new_figure
-from aninfonce_papers.engine.on_process import SIZES, Outcome, ProcessScore, curves, on_process
+from aninfonce_papers.engine.on_process import SIZES, Outcome, ProcessScore, Sizes, curves, on_process
+from aninfonce_papers.rusak2025.averaged import AveragedLoss
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,6 +20,14 @@ _PRECISION = 0.005
 # R² is all that is read here. A Λ̂ below the true one lets more anchors of a batch have a gradient
 # (`docs/training.md`), and needs no closing fit.
 _HELD = 15.0
+# Pairs of a step, however they are divided into batches: all batch sizes see as many.
+_PAIRS = 1_000
+AVERAGED = (
+    "On the laptop preset a step averages the gradient over as many batches as make up 1000 pairs (20 of"
+    " 50, 4 of 250, 2 of 500). An anchor of a batch of 50 still has 49 negatives, so the loss and its optimum"
+    " are those of that batch size; its gradient only has less noise, which the paper's up to 1.2 million"
+    " steps average out instead."
+)
 
 
 @dataclass(frozen=True)
@@ -50,30 +59,70 @@ class RSquared(ProcessScore):
 
     def measure(self, outcome: Outcome) -> Metrics:
         """Score one training."""
-        r2 = 100.0 * linear_r2(outcome.z, outcome.embedding).mean / 100.0
-        return {"R²": r2, "curves": curves(outcome.fitted, "r2")}
+        return {"R²": linear_r2(outcome.z, outcome.embedding).mean, "curves": curves(outcome.fitted, "r2")}
 
 
-def panel_experiments(panel: Panel, preset: Preset, paper_steps: int) -> list[Experiment]:
-    """Give an experiment for each batch size and value; the authors took `paper_steps`."""
-    sizes, loss = SIZES[preset], Loss()
-    if preset == "paper":
-        sizes = replace(sizes, steps=paper_steps)
-    else:
-        sizes = replace(sizes, closing_pairs=0, whiten=True, held=True)
-        loss = Loss(options={"initial": _HELD})
-    return [
-        on_process(
-            name,
-            panel.process.format(value),
-            replace(sizes, batch_size=batch_size, grows=False),
-            RSquared(test_pairs=sizes.test_pairs),
-            {"R²": Published(r2, precision=_PRECISION)},
-            loss=loss,
-            slower=0.5 + batch_size / 1_000,
+def averaged_batches(batch_size: int) -> int:
+    """Give how many batches a step on a laptop averages over.
+
+    >>> [averaged_batches(size) for size in (50, 250, 501, 4000)]
+    [20, 4, 2, 1]
+    """
+    return max(1, round(_PAIRS / batch_size))
+
+
+def laptop_sizes(preset: Preset, batch_size: int) -> tuple[Sizes, Loss]:
+    """Give sizes and loss of a batch size, on a preset that is not the paper's."""
+    batches = averaged_batches(batch_size)
+    sizes = replace(
+        SIZES[preset],
+        batch_size=batches * batch_size,
+        grows=False,
+        closing_pairs=0,
+        whiten=True,
+        # Gradients of so many pairs have little noise: higher rates only pass faster.
+        rates=3.0,
+        held=True,
+    )
+    if batches == 1:
+        return sizes, Loss(options={"initial": _HELD})
+    return sizes, AveragedLoss(size=batch_size, initial=_HELD)
+
+
+def panel_experiments(
+    panel: Panel, preset: Preset, paper_steps: int, *, averages: bool = True
+) -> list[Experiment]:
+    """Give an experiment for each batch size and value.
+
+    Args:
+        panel: the grid.
+        preset: size.
+        paper_steps: that the authors took.
+        averages: whether a laptop's step averages over several small batches; it has one if not.
+
+    """
+    grid = []
+    for name, batch_size, value, r2 in panel.cells():
+        sizes, loss = replace(SIZES["paper"], steps=paper_steps, batch_size=batch_size), Loss()
+        if preset != "paper":
+            sizes, loss = (laptop_sizes if averages else _single_batch)(preset, batch_size)
+        grid.append(
+            on_process(
+                name,
+                panel.process.format(value),
+                sizes,
+                RSquared(test_pairs=sizes.test_pairs),
+                {"R²": Published(r2, precision=_PRECISION)},
+                loss=loss,
+                slower=0.5 + sizes.batch_size / 1_000,
+            )
         )
-        for name, batch_size, value, r2 in panel.cells()
-    ]
+    return grid
+
+
+def _single_batch(preset: Preset, batch_size: int) -> tuple[Sizes, Loss]:
+    sizes = replace(SIZES[preset], batch_size=batch_size, grows=False)
+    return replace(sizes, closing_pairs=0, whiten=True, held=True), Loss(options={"initial": _HELD})
 
 
 def draw(panels: Sequence[Panel], rows: Sequence[Row]) -> dict[str, Figure]:

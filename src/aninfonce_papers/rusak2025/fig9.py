@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aninfonce_papers.engine import Experiment, Preset, Row, Study
 from aninfonce_papers.engine.published import ANINFONCE
-from aninfonce_papers.rusak2025.batches import Panel, draw, panel_experiments
+from aninfonce_papers.rusak2025.batches import AVERAGED, Panel, draw, panel_experiments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,4 +43,5 @@ STUDY = Study(
     source="Figure 9, after 500 000 steps; ours on held-out pairs",
     experiments=experiments,
     plot=plot,
+    remarks=(AVERAGED,),
 )

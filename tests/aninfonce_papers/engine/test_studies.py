@@ -118,6 +118,7 @@ def test_published_values():
 def test_published_values_of_the_appendix():
     def printed(study, metric, start=""):
         cells = [cell for cell in find_study(study).experiments("laptop") if cell.name.startswith(start)]
+        cells = [cell for cell in cells if not cell.name.endswith(", β")]
         return [cell.published[metric].value for cell in cells if metric in cell.published]
 
     # Three of the ten are also run with a potential β, and held to the same values.

@@ -69,6 +69,9 @@ def test_steps_to_levels_are_those_of_the_history():
         f"steps to R² {level}": step for level, step in ((0.6, 200), (0.7, 200), (0.8, 300), (0.9, 300))
     }
     assert found["end R²"] == 0.91
+    # Where a step averages over several batches, each counts.
+    found = fig8.StepsToLevels(test_pairs=1, batches=20).measure(outcome(content_alone, history))
+    assert (found["steps to R² 0.6"], found["curves"]["steps"]) == (4_000, [2_000, 4_000, 6_000])
 
 
 def test_concentrations_in_the_scale_of_the_latents():
