@@ -112,6 +112,7 @@ def test_type_follows_the_module(dtype):
         (lambda: MLP(3, 3, width=0), "`width`"),
         (lambda: MLP(3, 3, depth=-1), "`depth` must be a whole number of at least 0"),
         (lambda: MLP(3, 3, hidden=(4, 0)), "`hidden`"),
+        (lambda: MLP(3, 3, hidden=128), "`hidden` must be a width for each layer"),
         (lambda: MLP(3, 3, slope=float("nan")), "`slope`"),
         (lambda: with_head(3, 3, head="cube"), "`head`"),
         (lambda: MLP(3, 3, generator=0), "`generator` must be a torch.Generator or None, got 0"),

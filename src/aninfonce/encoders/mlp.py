@@ -54,6 +54,8 @@ class MLP(nn.Module):
         check_number(slope, "slope", minimum=0.0)
         if hidden is None:
             hidden = (check_count(width, "width"),) * check_count(depth, "depth", minimum=0)
+        elif isinstance(hidden, int):
+            raise ValueError(f"`hidden` must be a width for each layer, such as (128, 128), got {hidden}")
         sizes = [in_features, *(check_count(size, "hidden") for size in hidden)]
         self.skip = bool(skip) and len(sizes) > 1
         layers: list[nn.Module] = []
