@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 
 import torch.distributed as dist
 
 
-def leave_process_group() -> None:
+def leave_process_group(*, stay: bool = False) -> None:
     """End this process, once all others have come as far; one that is alone goes on.
 
     Python must not take itself apart while threads of gloo are alive. One of them may still hold the last
@@ -21,10 +22,35 @@ def leave_process_group() -> None:
     Example:
         >>> leave_process_group()  # one process, no group: nothing happens
 
+    Args:
+        stay: let the others leave, and go on alone; call `leave_at_exit` once there is a result.
+
     """
-    if not (dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1):
+    if not _has_company():
         return
     dist.barrier()
+    if not stay:
+        _leave()
+
+
+def leave_at_exit() -> None:
+    """End this process without Python's clean-up, too, but when it ends: its result is still to be handed on.
+
+    For the last thing that a process does. One that fails after this call would end as if it had not.
+
+    Example:
+        >>> leave_at_exit()  # one process, no group: nothing happens
+
+    """
+    if _has_company():
+        atexit.register(_leave)
+
+
+def _has_company() -> bool:
+    return dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
+
+
+def _leave() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

@@ -11,7 +11,7 @@ from torch import nn
 from aninfonce.augment import SIMCLR_GROUPS, GroupedViews, ViewSource, simclr
 from aninfonce.datasets import LabelledImages, load_images
 from aninfonce.encoders import ResNet
-from aninfonce.extending import global_stream, stream
+from aninfonce.extending import global_stream, leave_at_exit, leave_process_group, stream
 from aninfonce.losses import AlternatingLoss, AnInfoNCE, EnsembleAnInfoNCE, InfoNCE
 from aninfonce.training import Fitted, TrainingConfig, fit
 from aninfonce_papers.engine import Encoder, Experiment, Loss, Metrics, Pairs, Score
@@ -189,7 +189,7 @@ def train_and_probe(fabric: Fabric, experiment: Experiment, seed: int, folder: P
         folder: for checkpoints, from which a run that was killed goes on; None for none.
 
     Returns:
-        The results, on the first process; nothing on the others.
+        The results, on the first process; the others end here.
 
     """
     pairs, encoder, score = experiment.pairs, experiment.encoder, experiment.score
@@ -207,11 +207,13 @@ def train_and_probe(fabric: Fabric, experiment: Experiment, seed: int, folder: P
             "value": [round(row["loss"], 4) for row in rows],
         }
         found = {"loss": curve, **_concentration(fitted)}
-    if not fabric.is_global_zero:
-        return {}
+    # The first process goes on alone. Whether it probes or not, Python's own way out could abort any of them.
+    leave_process_group(stay=fabric.is_global_zero)
     probe = sgd_probe if score.probe == "sgd" else logistic_probe
     test = pairs.split("test", seed)
-    return {**measure(network.to(fabric.device), train, test, probe=probe, seed=seed), **found}
+    found = {**measure(network.to(fabric.device), train, test, probe=probe, seed=seed), **found}
+    leave_at_exit()
+    return found
 
 
 def _train(
