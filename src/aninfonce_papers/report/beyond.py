@@ -56,11 +56,7 @@ def methods_table(rows: Sequence[Row]) -> str:
         Markdown.
 
     """
-    text = [f"| method | seeds | {' | '.join(_MEASURED)} |", "|---" * (2 + len(_MEASURED)) + "|"]
-    for name, mine in _by_cell(rows, "timescales").items():
-        numbers = [_spread(mine, metric) for metric in _MEASURED]
-        text.append(f"| {name} | {len(mine)} | {' | '.join(numbers)} |")
-    return "\n".join(text) + "\n"
+    return _spreads_table(rows, "timescales", "method", _MEASURED)
 
 
 def violations_table(rows: Sequence[Row]) -> str:
@@ -96,11 +92,7 @@ def places_table(rows: Sequence[Row]) -> str:
         Markdown.
 
     """
-    head = ("R²", "R² outside")
-    text = [f"| pairs: method | seeds | {' | '.join(head)} |", "|---" * (2 + len(head)) + "|"]
-    for name, mine in _by_cell(rows, "heteroscedastic").items():
-        text.append(f"| {name} | {len(mine)} | {' | '.join(_spread(mine, metric) for metric in head)} |")
-    return "\n".join(text) + "\n"
+    return _spreads_table(rows, "heteroscedastic", "pairs: method", ("R²", "R² outside"))
 
 
 def tunnel_table(rows: Sequence[Row]) -> str:
@@ -160,6 +152,14 @@ PAGES: dict[str, dict[str, Table]] = {
     "docs/howto/undetermined.md": {"light-tunnel": tunnel_table},
     "docs/howto/dynamics.md": {"real-dynamics": walking_table},
 }
+
+
+def _spreads_table(rows: Sequence[Row], study: str, first: str, metrics: Sequence[str]) -> str:
+    """Write one line a cell: number of seeds, and means ± standard deviations of some metrics."""
+    text = [f"| {first} | seeds | {' | '.join(metrics)} |", "|---" * (2 + len(metrics)) + "|"]
+    for name, mine in _by_cell(rows, study).items():
+        text.append(f"| {name} | {len(mine)} | {' | '.join(_spread(mine, metric) for metric in metrics)} |")
+    return "\n".join(text) + "\n"
 
 
 def _with_table(page: str, name: str, table: str) -> str:
