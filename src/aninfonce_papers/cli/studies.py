@@ -23,7 +23,9 @@ def register(app: typer.Typer) -> None:
 @friendly
 def list_studies(
     study: Annotated[str | None, typer.Argument(help="Show the cells of this one.")] = None,
-    preset: Annotated[Literal["smoke", "laptop", "paper"], typer.Option(help="Size.")] = "laptop",
+    preset: Annotated[
+        Literal["smoke", "laptop", "overnight", "paper"], typer.Option(help="Size.")
+    ] = "laptop",
 ) -> None:
     """List the studies, or the cells of one.
 
@@ -48,14 +50,15 @@ def list_studies(
         for heading in ("study", "what", "cells"):
             table.add_column(heading, no_wrap=heading == "study")
         for name, facts in read_index().items():
-            table.add_row(name, facts["title"], str(facts["cells"][preset]))
+            table.add_row(name, facts["title"], str(facts["cells"].get(preset, "–")))
     else:
-        from aninfonce_papers.engine import find_study
+        from aninfonce_papers.engine import find_study, plan
         from aninfonce_papers.engine.progress import duration
 
         for heading in ("cell", "compared on", "about"):
             table.add_column(heading)
-        for found in find_study(study).experiments(preset):
+        for task in plan([find_study(study)], preset):
+            found = task.experiment
             compared = ", ".join(f"{name} {known.value:g}" for name, known in found.published.items())
             table.add_row(found.name, compared or "–", duration(found.seconds))
         typer.echo(f"settings that --set changes: {', '.join(found.paths())}\n")
@@ -66,8 +69,11 @@ def list_studies(
 def run(
     studies: Annotated[list[str], typer.Argument(help="Names from `aninfonce list`, or `all`.")],
     preset: Annotated[
-        Literal["smoke", "laptop", "paper"],
-        typer.Option(help="Size: seconds, minutes on two cores, or the authors' own."),
+        Literal["smoke", "laptop", "overnight", "paper"],
+        typer.Option(
+            help="Size: seconds; minutes on two cores; up to three hours of one core a cell, for studies of"
+            " pictures; or the authors' own."
+        ),
     ] = "laptop",
     out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("runs/studies"),
     seeds: Annotated[int, typer.Option(min=1, help="Seeds of each cell: 0, 1, ...")] = 1,
@@ -94,9 +100,13 @@ def run(
 
         aninfonce run exactness --only "exact*" --seeds 3 --set recipe.steps=500 --dry-run
     """
+    from aninfonce_papers.engine.index import read_index
     from aninfonce_papers.engine.registry import check_study, study_names
 
-    names = study_names() if studies == ["all"] else list(dict.fromkeys(studies))
+    names = list(dict.fromkeys(studies))
+    if studies == ["all"]:
+        sizes = read_index()
+        names = [name for name in study_names() if preset in sizes[name]["cells"]]
     for name in names:
         check_study(name)  # a wrong name is told before anything is loaded
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aninfonce_papers.engine.experiment import Experiment
-from aninfonce_papers.engine.row import Preset, Row
+from aninfonce_papers.engine.row import USUAL, Preset, Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,6 +25,7 @@ class Study:
         experiments: the grid at a preset's size.
         plot: figures by name, from rows that were run.
         reference: what the values to compare with are called.
+        presets: sizes that it has.
         remarks: why values differ from the published ones, a sentence or two each.
 
     """
@@ -36,4 +37,5 @@ class Study:
     experiments: Callable[[Preset], Sequence[Experiment]]
     plot: Callable[[Sequence[Row]], dict[str, Figure]]
     reference: str = "published"
+    presets: tuple[Preset, ...] = USUAL
     remarks: tuple[str, ...] = ()

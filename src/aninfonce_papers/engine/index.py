@@ -19,7 +19,7 @@ class StudyFacts(TypedDict):
 
     Attributes:
         title: in a few words.
-        cells: their number at each preset.
+        cells: their number at each preset that there is.
 
     """
 
@@ -39,12 +39,10 @@ def read_index() -> dict[str, StudyFacts]:
 
 def build_index() -> dict[str, StudyFacts]:
     """Load every study and take its facts."""
-    from aninfonce_papers.engine.row import PRESETS
-
     return {
         study.name: {
             "title": study.title,
-            "cells": {preset: len(study.experiments(preset)) for preset in PRESETS},
+            "cells": {preset: len(study.experiments(preset)) for preset in study.presets},
         }
         for study in map(find_study, study_names(own_data=True))
     }

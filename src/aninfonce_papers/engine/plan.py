@@ -65,6 +65,10 @@ def plan(
 
     """
     check_choice(preset, "preset", PRESETS)
+    for study in studies:
+        if preset not in study.presets:
+            there = ", ".join(map(repr, study.presets))
+            raise ValueError(f"`preset` must be one of {there} for {study.name}, got {preset!r}")
     check_count(seeds, "seeds")
     grid = [(study, experiment) for study in studies for experiment in study.experiments(preset)]
     names = [experiment.name for _, experiment in grid]

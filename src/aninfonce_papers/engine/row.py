@@ -10,8 +10,10 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from aninfonce_papers.engine.published import Published
 
-Preset = Literal["smoke", "laptop", "paper"]
-PRESETS: tuple[Preset, ...] = ("smoke", "laptop", "paper")
+Preset = Literal["smoke", "laptop", "overnight", "paper"]
+# In the order of their sizes. Every study has all but "overnight", which is for those that learn from pictures.
+PRESETS: tuple[Preset, ...] = ("smoke", "laptop", "overnight", "paper")
+USUAL: tuple[Preset, ...] = ("smoke", "laptop", "paper")
 
 # Numbers, lists and texts only: whatever is here comes back from a JSON file as it was.
 Metrics = Mapping[str, JsonValue]

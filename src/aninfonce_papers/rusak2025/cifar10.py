@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aninfonce_papers.engine import Experiment, Preset, Study
 from aninfonce_papers.engine.published import ANINFONCE
+from aninfonce_papers.engine.row import PRESETS
 from aninfonce_papers.rusak2025.simclr.experiment import IDEAS, PUBLISHED_METHODS, UNTRAINED
 from aninfonce_papers.rusak2025.simclr.grid import Sizes, table_experiments
 from aninfonce_papers.rusak2025.simclr.table import plot
@@ -41,6 +42,22 @@ SIZES: dict[Preset, Sizes] = {
         seconds=(0.75, 60.0),
         warmup_epochs=1,
     ),
+    "overnight": Sizes(
+        "cifar10",
+        "fast",
+        "cifar-half",
+        width=32,
+        hidden=256,
+        dim=128,
+        images=50_000,
+        test_images=10_000,
+        epochs=200,
+        batch_size=256,
+        seconds=(0.25, 200.0),
+        warmup_epochs=1,
+        muon_lr=0.03,
+        night=True,
+    ),
     "paper": Sizes(
         "cifar10",
         "paper",
@@ -70,6 +87,7 @@ STUDY = Study(
     source="Table 1; at smaller sizes than the paper's its values are only shown",
     experiments=experiments,
     plot=plot,
+    presets=PRESETS,
     remarks=(
         "After 24 epochs at a quarter of the width every augmentation is read out better with AnInfoNCE than"
         " with InfoNCE, on average by four to five points, and classes as well. Without ℓ2 it is ahead on the"

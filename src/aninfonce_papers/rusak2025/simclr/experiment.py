@@ -13,9 +13,12 @@ from aninfonce.datasets import LabelledImages, load_images
 from aninfonce.encoders import ResNet
 from aninfonce.extending import global_stream, leave_at_exit, leave_process_group, stream
 from aninfonce.losses import AlternatingLoss, AnInfoNCE, EnsembleAnInfoNCE, InfoNCE
+from aninfonce.sources import DrawnAhead, PairSource
 from aninfonce.training import Fitted, TrainingConfig, fit
 from aninfonce_papers.engine import Encoder, Experiment, Loss, Metrics, Pairs, Score
+from aninfonce_papers.engine.precision import Precision, open_fabric
 from aninfonce_papers.engine.scratch import scratch_folder
+from aninfonce_papers.models.quick_resnet import QuickResNet
 from aninfonce_papers.rusak2025.simclr.network import LevelsLoss, Network
 from aninfonce_papers.rusak2025.simclr.probes import logistic_probe, measure, sgd_probe
 
@@ -51,6 +54,7 @@ class SimCLRPairs(Pairs):
         images: to train on, and to fit probes on.
         test_images: to score probes on.
         grouped: whether the views of a pair differ in one group of augmentations, each in turn.
+        ahead: whether a thread makes the views of the next step meanwhile.
 
     """
 
@@ -59,6 +63,7 @@ class SimCLRPairs(Pairs):
     images: PositiveInt
     test_images: PositiveInt
     grouped: bool = False
+    ahead: bool = False
 
     @property
     def held_out(self) -> float:
@@ -71,20 +76,23 @@ class SimCLRPairs(Pairs):
         n = self.images if name == "train" else self.test_images
         return whole if n >= len(whole) else whole.take(n, seed)
 
-    def open(self, images: LabelledImages, seed: int, shard: tuple[int, int] = (0, 1)) -> ViewSource:
+    def open(self, images: LabelledImages, seed: int, shard: tuple[int, int] = (0, 1)) -> PairSource:
         """Make the stream of pairs, of which this process, (rank, processes), sees a part."""
         kind = GroupedViews if self.grouped else ViewSource
-        return kind(images.images, simclr("cifar10"), seed, shard=shard)
+        views = kind(images.images, simclr("cifar10"), seed, shard=shard)
+        return DrawnAhead(views) if self.ahead else views
 
 
 class SimCLREncoder(Encoder):
     """Backbone and projector.
 
     Attributes:
+        name: "quick" for `QuickResNet`, which has a depth and a stem of its own.
         space: unbounded, since the network brings its own sphere.
         dim: columns of the last layer.
         depth: of the residual network.
         stem: its first layers.
+        precision: of its products in training.
         width: of it.
         hidden: width inside the projector.
         sphere: bring the last layer to unit length.
@@ -92,6 +100,7 @@ class SimCLREncoder(Encoder):
 
     """
 
+    name: Literal["quick"] | None = None
     space: Literal["unbounded"] = "unbounded"
     dim: PositiveInt
     depth: PositiveInt
@@ -100,13 +109,18 @@ class SimCLREncoder(Encoder):
     hidden: PositiveInt
     sphere: bool = True
     levels: bool = False
+    precision: Precision = "float32"
 
     def network(self, channels: int, seed: int) -> Network:
         """Build it for images of so many channels; the seed draws the weights."""
         generator = stream(seed, "network")
-        backbone = ResNet(
-            self.depth, stem=self.stem, in_channels=channels, width=self.width, generator=generator
-        )
+        backbone: ResNet | QuickResNet
+        if self.name == "quick":
+            backbone = QuickResNet(in_channels=channels, width=self.width, generator=generator)
+        else:
+            backbone = ResNet(
+                self.depth, stem=self.stem, in_channels=channels, width=self.width, generator=generator
+            )
         return Network(
             backbone,
             hidden=self.hidden,
@@ -162,19 +176,18 @@ class Probes(Score):
     Attributes:
         devices: to train on.
         probe: logistic regression, or a linear layer trained as in the paper.
+        halves: whether augmentations are read out at half their strength, too.
 
     """
 
     devices: PositiveInt = 1
     probe: Literal["logistic", "sgd"] = "logistic"
+    halves: bool = False
 
     def run(self, experiment: Experiment, seed: int) -> Metrics:
         """Train and probe, on as many devices as are named."""
-        from lightning_fabric import Fabric
-
-        # Processes of their own rather than copies of this command: a sweep has started already.
-        strategy = "ddp_spawn" if self.devices > 1 else "auto"
-        fabric = Fabric(accelerator="auto", devices=self.devices, strategy=strategy)
+        assert isinstance(experiment.encoder, SimCLREncoder)
+        fabric = open_fabric(experiment.encoder.precision, self.devices)
         found: Metrics = fabric.launch(train_and_probe, experiment, seed, scratch_folder())  # type: ignore[arg-type]
         return found
 
@@ -211,7 +224,10 @@ def train_and_probe(fabric: Fabric, experiment: Experiment, seed: int, folder: P
     leave_process_group(stay=fabric.is_global_zero)
     probe = sgd_probe if score.probe == "sgd" else logistic_probe
     test = pairs.split("test", seed)
-    found = {**measure(network.to(fabric.device), train, test, probe=probe, seed=seed), **found}
+    found = {
+        **measure(network.to(fabric.device), train, test, probe=probe, halves=score.halves, seed=seed),
+        **found,
+    }
     leave_at_exit()
     return found
 

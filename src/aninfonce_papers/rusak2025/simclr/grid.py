@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from aninfonce.training import Recipe
 from aninfonce_papers.engine import Experiment, Watch
+from aninfonce_papers.engine.precision import fastest_precision
 from aninfonce_papers.rusak2025.simclr.experiment import (
     UNTRAINED,
     Method,
@@ -41,6 +42,9 @@ class Sizes:
         size: side of the pictures of a folder.
         temperature: τ.
         warmup_epochs: over which rates rise.
+        muon_lr: rate of hidden matrices, in the recipe "fast".
+        night: whether it is for the preset "overnight": `QuickResNet` in the fastest precision, views made
+            ahead, and readouts at two strengths.
 
     """
 
@@ -59,6 +63,8 @@ class Sizes:
     size: int = 32
     temperature: float = 0.5
     warmup_epochs: int = 10
+    muon_lr: float = 0.05
+    night: bool = False
 
     @property
     def steps(self) -> int:
@@ -80,7 +86,7 @@ class Sizes:
         if self.recipe == "paper":
             given |= {"optimizer": "lars", "lars_lr": 0.3 * self.batch_size / 256, "concentration_lr": 1e-3}
         else:
-            given |= {"muon_lr": 0.05, "adam_lr": 2e-3, "concentration_lr": 2e-2}
+            given |= {"muon_lr": self.muon_lr, "adam_lr": 2e-3, "concentration_lr": 2e-2}
         return Recipe.model_validate(given)
 
 
@@ -133,8 +139,10 @@ def _experiment(method: Method, sizes: Sizes) -> Experiment:
             images=sizes.images,
             test_images=sizes.test_images,
             grouped=method == "a Λ̂ per augmentation group",
+            ahead=sizes.night,
         ),
         encoder=SimCLREncoder(
+            name="quick" if sizes.night else None,
             dim=4 * sizes.dim if method == "larger embedding" else sizes.dim,
             depth=sizes.depth,
             stem=sizes.stem,
@@ -142,10 +150,11 @@ def _experiment(method: Method, sizes: Sizes) -> Experiment:
             hidden=sizes.hidden,
             sphere=method != "AnInfoNCE without ℓ2",
             levels=levels,
+            precision=fastest_precision() if sizes.night else "float32",
         ),
         loss=loss,
         recipe=recipe,
         watch=Watch(evaluations=0, least=1, pairs=256, checkpoint_every=max(1, min(100, sizes.steps // 4))),
-        score=Probes(probe="sgd" if paper else "logistic"),
+        score=Probes(probe="sgd" if paper else "logistic", halves=sizes.night),
         seconds=seconds,
     )

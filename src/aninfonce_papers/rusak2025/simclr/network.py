@@ -7,6 +7,7 @@ from torch import Generator, Tensor, nn
 
 from aninfonce.encoders import ResNet, build_head, projector
 from aninfonce.extending import fastest_order
+from aninfonce_papers.models.quick_resnet import QuickResNet
 
 
 class Network(nn.Module):
@@ -29,7 +30,7 @@ class Network(nn.Module):
 
     def __init__(
         self,
-        backbone: ResNet,
+        backbone: ResNet | QuickResNet,
         *,
         hidden: int,
         dim: int,

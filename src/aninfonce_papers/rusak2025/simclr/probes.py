@@ -17,13 +17,21 @@ from aninfonce.metrics import linear_probe_accuracy
 from aninfonce_papers.engine import Metrics
 from aninfonce_papers.rusak2025.simclr.network import Network
 
-# Each is read out as strong as the views of training are at most.
+# Each is read out as strong as the views of training are at most. Factors of 1.8 cut a part of the pixels off at
+# white, which alone gives brightness and contrast away; half of the change does so less.
 READOUTS: dict[str, float | None] = {
     "grey": None,
     "brightness": 1.8,
     "contrast": 1.8,
     "hue": 0.2,
     "saturation": 1.8,
+}
+HALVES: dict[str, float | None] = {
+    "grey": None,
+    "brightness": 1.4,
+    "contrast": 1.4,
+    "hue": 0.1,
+    "saturation": 1.4,
 }
 LAYERS = ("backbone", "projector")
 
@@ -42,8 +50,23 @@ def metric_name(layer: str, what: str) -> str:
     return f"{layer}: {what} [%]"
 
 
+def half(what: str) -> str:
+    """Name a readout at half its strength.
+
+    >>> metric_name("backbone", half("hue"))
+    'backbone: hue, half as strong [%]'
+    """
+    return f"{what}, half as strong"
+
+
 def measure(
-    network: Network, train: LabelledImages, test: LabelledImages, *, probe: Probe, seed: int
+    network: Network,
+    train: LabelledImages,
+    test: LabelledImages,
+    *,
+    probe: Probe,
+    seed: int,
+    halves: bool = False,
 ) -> Metrics:
     """Fit all probes on training images and score them on test images, in per cent.
 
@@ -53,6 +76,7 @@ def measure(
         test: images to score them on.
         probe: the linear classifier.
         seed: decides which images each augmentation is applied to.
+        halves: also read augmentations out at half their strength.
 
     Returns:
         Accuracies by layer: classes, each augmentation (chance is 50), and the average of these.
@@ -61,8 +85,11 @@ def measure(
     plain = [embed(network, part.images) for part in (train, test)]
     labels = [torch.as_tensor(part.labels) for part in (train, test)]
     found = {layer: {"classes": _score(probe, plain, labels, layer)} for layer in LAYERS}
-    for name, strength in READOUTS.items():
-        change = fixed(name, strength)
+    asked = {name: fixed(name, strength) for name, strength in READOUTS.items()}
+    if halves:
+        weaker = {name: strength for name, strength in HALVES.items() if strength is not None}
+        asked |= {half(name): fixed(name, strength) for name, strength in weaker.items()}
+    for name, change in asked.items():
         shown, applied = zip(
             *(
                 apply_to_half(network, part.images, features, change, stream(seed, "readout", name, i))
@@ -74,6 +101,10 @@ def measure(
             found[layer][name] = _score(probe, shown, applied, layer)
     for layer in LAYERS:
         found[layer]["average"] = fmean(found[layer][name] for name in READOUTS)
+        if halves:
+            # Grey has no strength.
+            names = (name if strength is None else half(name) for name, strength in HALVES.items())
+            found[layer][half("average")] = fmean(found[layer][name] for name in names)
     return {
         metric_name(layer, what): round(100.0 * value, 3)
         for layer, values in found.items()
