@@ -5,7 +5,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from aninfonce._seeds import stream
 from aninfonce.processes import PairBatch, process
-from aninfonce.sources import ArraySource, LoaderSource, ProcessSource, as_source
+from aninfonce.sources import ArraySource, DrawnAhead, LoaderSource, ProcessSource, as_source
 from aninfonce.sources.base import as_pair_batch
 
 
@@ -18,13 +18,17 @@ def _arrays():
     return ArraySource(PairBatch(x, x + 0.5), seed=3)
 
 
+def _ahead():
+    return DrawnAhead(_arrays())
+
+
 def _loader(shuffle=True, own_generator=True):
     x = torch.arange(40.0)[:, None]
     generator = torch.Generator().manual_seed(7) if own_generator else None
     return LoaderSource(DataLoader(TensorDataset(x, x + 0.5), 8, shuffle=shuffle, generator=generator))
 
 
-@pytest.mark.parametrize("make", [_process, _arrays, _loader])
+@pytest.mark.parametrize("make", [_process, _arrays, _ahead, _loader])
 def test_restored_source_goes_on_with_the_same_pairs(make):
     source = make()
     for _ in range(3):
@@ -129,3 +133,20 @@ def test_rows_of_any_make_are_read(make):
 def test_what_is_no_number_is_refused_by_name(x, message):
     with pytest.raises(ValueError, match=message):
         as_pair_batch((np.ones((3, 2)), x))
+
+
+def test_pairs_drawn_ahead_are_those_of_the_source():
+    plain, ahead = _arrays(), _ahead()
+    assert torch.equal(ahead.set_aside(0.4, 20, 8).x, plain.set_aside(0.4, 20, 8).x)
+    assert ahead.largest_batch == plain.largest_batch
+    for n in (8, 8, 3, 8, 7, 7):
+        assert torch.equal(ahead.next(n).x, plain.next(n).x)
+        assert torch.equal(ahead.fresh(4).x, plain.fresh(4).x)
+    assert all(torch.equal(value, plain.state()[name]) for name, value in ahead.state().items())
+
+
+def test_an_error_in_drawing_ahead_is_told_when_its_batch_is_due():
+    source = _ahead()
+    source.source.next = lambda n: (_ for _ in ()).throw(RuntimeError("no more pictures"))
+    with pytest.raises(RuntimeError, match="no more pictures"):
+        source.next(8)

@@ -9,9 +9,10 @@ import torch
 import yaml
 
 from aninfonce.alignment import closing
-from aninfonce.training import NonFiniteLoss, Trainer, TrainingInterrupted, fit, load_fitted
+from aninfonce.training import NonFiniteLoss, Trainer, TrainingConfig, TrainingInterrupted, fit, load_fitted
 from aninfonce.training.checkpoints import CheckpointError, checkpoints_in, newest_snapshot, read_snapshot
 from aninfonce.training.open_data import open_data
+from aninfonce.training.packing import pack
 from aninfonce.training.reporters import Reporter
 from tests.held import held_command
 from tests.training.small import small_config
@@ -277,3 +278,28 @@ def test_the_last_good_checkpoint_resumes_whenever_the_weights_break(tmp_path, a
     # From step at − 1 the very next step would break the weights.
     assert caught.value.checkpoint == checkpoints_in(tmp_path)[-1 if at != 21 else -2]
     assert _resumes(caught.value.checkpoint, **changes)
+
+
+def test_a_network_with_its_channels_last_goes_on_bit_for_bit(tmp_path):
+    """A fused optimiser reads memory in its own order, so its state must lie as the weights do."""
+    images = torch.rand(64, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+    config = TrainingConfig.model_validate(
+        {
+            "recipe": {"steps": 8, "batch_size": 16, "growth": (), "unfold": None, "close": None},
+            "encoder": {"name": "small-conv", "options": {"width": 8}},
+            "dim": 3,
+            "checkpoint_every": 4,
+            "evaluate_every": 0,
+            "held_out": 0.0,
+            "evaluation_pairs": 256,
+        }
+    )
+    fit((images, images.flip(3)), config, directory=tmp_path)
+    whole = newest_snapshot(tmp_path)[1]
+    (half,) = [path for path in checkpoints_in(tmp_path) if path.name == "step-00000004"]
+    trainer = Trainer((images, images.flip(3)), config)
+    trainer.restore(read_snapshot(half))
+    trainer.fit()
+    expected = {k: v for k, v in whole.tensors.items() if k.startswith(("encoder.", "optimizer."))}
+    found = pack(trainer).tensors
+    assert [name for name, value in expected.items() if not torch.equal(value, found[name])] == []

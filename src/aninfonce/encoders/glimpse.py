@@ -31,9 +31,12 @@ def attended_place(scores: Tensor) -> Tensor:
 
     """
     rows, columns = scores.shape[1:]
+    if scores.dtype in (torch.float16, torch.bfloat16):
+        scores = scores.float()  # a place of 8 bits would be off by a pixel's share
     share = scores.flatten(1).softmax(dim=1).view_as(scores)
-    down = share.sum(dim=2) @ _centres(rows, scores)
-    right = share.sum(dim=1) @ _centres(columns, scores)
+    # Sums rather than products of matrices, which autocast would round.
+    down = (share.sum(dim=2) * _centres(rows, share)).sum(dim=1)
+    right = (share.sum(dim=1) * _centres(columns, share)).sum(dim=1)
     return torch.stack((down, right), dim=1)
 
 

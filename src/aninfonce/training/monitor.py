@@ -66,6 +66,7 @@ class Monitor:
         if self.pairs.z is not None:
             score = linear_r2(self.pairs.z, z, partitions=self.partitions)
             row["r2"] = score.mean
+            row["r2_per_latent"] = list(score.per_dimension)
             if len(score.per_partition) <= 3:
                 row |= {f"r2_{name}": value for name, value in score.per_partition.items() if name != "all"}
         row["rank"] = rankme(z - z.mean(dim=0))

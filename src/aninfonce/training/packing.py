@@ -181,3 +181,9 @@ def _unpack_optimizer(optimizer: Optimizer, tensors: dict[str, Tensor], groups: 
         parameter, name = key.split(".", 1)
         state.setdefault(int(parameter), {})[name] = value
     optimizer.load_state_dict({"state": state, "param_groups": groups})
+    # A fused optimiser walks the memory of a weight and of its state side by side, and files hold no strides:
+    # the state of a kernel with its channels last must lie as the kernel does.
+    for weight, kept in optimizer.state.items():
+        for name, value in kept.items():
+            if isinstance(value, Tensor) and value.shape == weight.shape:
+                kept[name] = torch.empty_like(weight, dtype=value.dtype).copy_(value)

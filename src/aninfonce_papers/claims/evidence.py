@@ -24,7 +24,7 @@ _NAMED_BY = {
 }
 BENCHMARKS = "benchmarks/"
 # A claim is about the largest run that there is; smoke runs only show that a study runs.
-_PRESETS: tuple[Preset, ...] = ("paper", "laptop")
+_PRESETS: tuple[Preset, ...] = ("paper", "overnight", "laptop")
 
 
 @dataclass(frozen=True)
@@ -131,10 +131,28 @@ class Evidence:
 
     def find(self, value: Value) -> Measured:
         """Look a value up."""
-        cell = self._cells.get((value.study, value.cell))
-        if cell is None:
+        return self._measured(value, self._of(value)[:1])
+
+    def alike(self, *values: Value) -> tuple[Measured, ...]:
+        """Look values up that are to be compared: at the largest size that all of them were run at.
+
+        If there is none, each is at its own largest size.
+        """
+        sizes = [{cell.preset for cell in self._of(value)} for value in values]
+        common = set.intersection(*sizes) if sizes else set()
+        return tuple(
+            self._measured(value, [c for c in self._of(value) if not common or c.preset in common][:1])
+            for value in values
+        )
+
+    def _of(self, value: Value) -> Sequence[_Cell]:
+        return self._cells.get((value.study, value.cell), ())
+
+    def _measured(self, value: Value, cells: Sequence[_Cell]) -> Measured:
+        if not cells:
             known = {} if value.study.startswith(BENCHMARKS) else self._printed(value.study)
             return Measured(value, published=known.get((value.cell, value.metric)))
+        (cell,) = cells
         numbers = tuple(cell.metrics.get(value.metric, ()))
         return Measured(value, cell.preset, numbers, cell.published.get(value.metric))
 
@@ -166,32 +184,38 @@ class _Cell:
     published: Mapping[str, Published]
 
 
-def _study_cells(rows: Iterable[Row]) -> dict[tuple[str, str], _Cell]:
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in newest(rows):
-        if row.error is None and row.preset in _PRESETS:
-            groups.setdefault((row.study, row.cell), []).append(row)
-    return {key: _chosen(group) for key, group in groups.items()}
+def _study_cells(rows: Iterable[Row]) -> dict[tuple[str, str], list[_Cell]]:
+    """Give what each cell was run at, the largest preset first."""
+    there = [row for row in newest(rows) if row.error is None and row.preset in _PRESETS]
+    cells: dict[tuple[str, str], list[_Cell]] = {}
+    for preset in _PRESETS:
+        groups: dict[tuple[str, str], list[Row]] = {}
+        for row in there:
+            if row.preset == preset:
+                groups.setdefault((row.study, row.cell), []).append(row)
+        for key, group in groups.items():
+            cells.setdefault(key, []).append(_chosen(group))
+    return cells
 
 
 def _chosen(rows: Sequence[Row]) -> _Cell:
     """Take the rows of one configuration.
 
-    Those at the largest preset, with published values that count rather than without (on other data they are
-    only shown), and of these the newest.
+    Those with published values that count rather than without (on other data they are only shown), and of
+    these the newest.
     """
-    last = max(enumerate(rows), key=lambda item: (_rank(item[1]), item[0]))[1]
+    last = max(enumerate(rows), key=lambda item: (_is_judged(item[1]), item[0]))[1]
     key = configuration_key(last.configuration)
     mine = [row.metrics for row in rows if configuration_key(row.configuration) == key]
     return _Cell(last.preset, _by_metric(mine), last.published)
 
 
-def _rank(row: Row) -> tuple[int, bool]:
-    return -_PRESETS.index(row.preset), any(known.goal != "shown" for known in row.published.values())
+def _is_judged(row: Row) -> bool:
+    return any(known.goal != "shown" for known in row.published.values())
 
 
-def _benchmark_cells(folder: Path) -> dict[tuple[str, str], _Cell]:
-    cells = {}
+def _benchmark_cells(folder: Path) -> dict[tuple[str, str], list[_Cell]]:
+    cells: dict[tuple[str, str], list[_Cell]] = {}
     for name, columns in _NAMED_BY.items():
         path = folder / f"{name}.jsonl"
         groups: dict[str, list[dict[str, object]]] = {}
@@ -199,7 +223,7 @@ def _benchmark_cells(folder: Path) -> dict[tuple[str, str], _Cell]:
             row = json.loads(line)
             groups.setdefault(", ".join(_word(column, row[column]) for column in columns), []).append(row)
         for cell, rows in groups.items():
-            cells[f"{BENCHMARKS}{name}", cell] = _Cell("benchmark", _by_metric(rows), {})
+            cells[f"{BENCHMARKS}{name}", cell] = [_Cell("benchmark", _by_metric(rows), {})]
     return cells
 
 

@@ -185,13 +185,13 @@ class OrderHolds:
 
     def judge(self, evidence: Evidence) -> Finding:
         """Compare each pair."""
-        found = [(evidence.find(high), evidence.find(low)) for high, low in self.pairs]
+        found = [evidence.alike(*pair) for pair in self.pairs]
         judged = [(high, low) for high, low in found if high.numbers and low.numbers]
         gains = [self._gain(high, low) for high, low in judged]
         missed = [gain for gain in gains if not gain > 0.0]
         telling = judged[gains.index(min(gains))] if gains else ()
         verdict = _verdict(len(judged), len(found), bool(missed), False)
-        measured = tuple(evidence.find(value) for value in self.values)
+        measured = tuple(dict.fromkeys(one for pair in found for one in pair))
         return Finding(verdict, measured, len(judged) - len(missed), len(found), telling)
 
     def _gain(self, high: Measured, low: Measured) -> float:
@@ -222,13 +222,13 @@ class LeavesAtMost:
 
     def judge(self, evidence: Evidence) -> Finding:
         """Compare what each pair falls short by."""
-        found = [(evidence.find(better), evidence.find(worse)) for better, worse in self.pairs]
+        found = [evidence.alike(*pair) for pair in self.pairs]
         judged = [(better, worse) for better, worse in found if better.numbers and worse.numbers]
         gains = [self.share * (1.0 - worse.mean) - (1.0 - better.mean) for better, worse in judged]
         missed = [gain for gain in gains if not gain >= 0.0]
         telling = judged[gains.index(min(gains))] if gains else ()
         verdict = _verdict(len(judged), len(found), bool(missed), False)
-        measured = tuple(evidence.find(value) for value in self.values)
+        measured = tuple(dict.fromkeys(one for pair in found for one in pair))
         return Finding(verdict, measured, len(judged) - len(missed), len(found), telling)
 
 
@@ -251,12 +251,9 @@ class FallsAlong:
 
     def judge(self, evidence: Evidence) -> Finding:
         """Follow each series."""
-        measured = tuple(evidence.find(value) for value in self.values)
-        complete = [
-            found
-            for found in (tuple(evidence.find(value) for value in one) for one in self.series)
-            if all(one.numbers for one in found)
-        ]
+        followed = [evidence.alike(*one) for one in self.series]
+        measured = tuple(dict.fromkeys(one for found in followed for one in found))
+        complete = [found for found in followed if all(one.numbers for one in found)]
         rising = [found for found in complete if not _falls(found)]
         ends = rising or complete
         telling = (ends[0][0], ends[0][-1]) if ends else ()

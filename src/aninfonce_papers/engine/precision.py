@@ -1,4 +1,4 @@
-"""The numbers that a network of pictures is trained in: half as long where the processor is made for these."""
+"""The numbers that a network of pictures is trained in: short ones where the processor is made for these."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def fastest_precision() -> Precision:
     if torch.cuda.is_available():
         return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"
     # Names such as avx512_bf16 and amx_bf16. Without them torch would only imitate it, and slowly.
-    known = getattr(torch.cpu, "get_capabilities", dict)()
+    known: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     return "bfloat16" if any(has and "bf16" in name for name, has in known.items()) else "float32"
 
 

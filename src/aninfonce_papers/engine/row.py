@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from aninfonce_papers.engine.published import Published
 
 Preset = Literal["smoke", "laptop", "overnight", "paper"]
-# In the order of their sizes. Every study has all but "overnight", which is for those that learn from pictures.
+# In the order of their sizes. "overnight" is for studies of pictures; every study has the others.
 PRESETS: tuple[Preset, ...] = ("smoke", "laptop", "overnight", "paper")
 USUAL: tuple[Preset, ...] = ("smoke", "laptop", "paper")
 

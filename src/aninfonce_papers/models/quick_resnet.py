@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Generator, Tensor, nn
 
 from aninfonce.extending import check_count, describe, weights_from
@@ -14,6 +13,7 @@ class QuickResNet(nn.Module):
     Each stage has twice the channels and half the side of the one before it.
 
     Example:
+        >>> import torch
         >>> QuickResNet(width=8)(torch.zeros(2, 3, 32, 32)).shape
         torch.Size([2, 32])
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 import torch
-from pydantic import PositiveInt
+from pydantic import NonNegativeInt, PositiveInt, model_validator
 from torch import Tensor, nn
 
 from aninfonce.encoders import ProjectedEncoder, ResNet, build_encoder
@@ -16,6 +16,8 @@ from aninfonce.extending import (
     HELD_OUT_LOSS,
     SEEN_LOSS,
     ImageRows,
+    Pixels,
+    Space,
     coarse_pixels,
     derive_seed,
     pixel_tensor,
@@ -26,13 +28,18 @@ from aninfonce.processes import DataGeneratingProcess
 from aninfonce.sources import ArraySource, NeighbourOrder, PairSource
 from aninfonce.training import Fitted, Recipe, fit
 from aninfonce_papers.engine import Encoder, Experiment, Pairs, Preset, Watch
+from aninfonce_papers.engine.precision import Precision, fastest_precision, open_fabric
+from aninfonce_papers.engine.scratch import scratch_folder
 from aninfonce_papers.worlds.scenes import (
     NORMALIZATION,
     SHAPES,
     DrawnImages,
+    FreshScenes,
+    Groups,
     MatchedSource,
     PicturePairs,
     SceneImages,
+    SceneRenderer,
     drawn,
     is_released,
     read_scenes,
@@ -46,6 +53,8 @@ WATCH = Watch(logs=20, evaluations=10, least=1, pairs=1_024)
 # Pictures are the same for every seed, as a data set would be; seeds draw weights, order and views.
 _DATA_SEED = 0
 _FOR_STATISTICS = 1_000
+# Pairs that are drawn ahead while training: half a minute of work that a killed run does again.
+_BULK = 4_096
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,8 @@ class Sizes:
         temperature: of the loss.
         step_seconds: of one step on one core, for estimates before there are rows to go by.
         test_images: to score on.
+        uses: of each picture that is drawn while training; 0 if all are drawn beforehand.
+        night: whether it is for the preset "overnight": in the fastest precision, with checkpoints.
 
     """
 
@@ -78,6 +89,8 @@ class Sizes:
     temperature: float
     step_seconds: float
     test_images: int = 4_096
+    uses: int = 0
+    night: bool = False
 
     def build(self) -> Recipe:
         """Give the recipe; nothing is fitted to a sphere afterwards."""
@@ -102,6 +115,7 @@ class Sizes:
 SIZES: dict[Preset, Sizes] = {
     "smoke": Sizes(70, True, 24, "small-conv", 8, "fast", 3, 16, 0.02, 0.3, test_images=70),
     "laptop": Sizes(20_000, True, 48, "small-conv", 16, "fast", 1_200, 256, 0.02, 0.2),
+    "overnight": Sizes(80_000, True, 64, "glimpse", 16, "fast", 24_000, 256, 0.1, 0.4, uses=4, night=True),
     "paper": Sizes(250_000, False, 224, "resnet18", 64, "paper", 30_000, 512, 1.0, 300.0),
 }
 
@@ -112,11 +126,14 @@ class ScenePairs(Pairs):
     Attributes:
         kind: of the data set.
         data: "rendered", or a folder in the released layout.
-        images: how many training pictures are drawn.
+        images: how many training pictures are drawn; while training, how many at a time at most.
         keep: whether they go to the cache, or are drawn again each time.
         test_images: to score on.
         size: side of the pictures in pixels.
-        batches: of random pictures, or of "neighbours" that look alike.
+        batches: of random pictures, of "neighbours" that look alike, or, with pictures that are drawn while
+            training, of "hard negatives": scenes that share all but their rotation, up to a small step.
+        uses: of each picture that is drawn while training; 0 if all are drawn beforehand.
+        hard_until: share of the training after which hard negatives give way to random pictures.
 
     """
 
@@ -126,7 +143,18 @@ class ScenePairs(Pairs):
     keep: bool
     test_images: PositiveInt
     size: PositiveInt
-    batches: Literal["random", "neighbours"] = "random"
+    batches: Literal["random", "neighbours", "hard negatives"] = "random"
+    uses: NonNegativeInt = 0
+    hard_until: float = 0.75
+
+    @model_validator(mode="after")
+    def _hard_negatives_are_drawn(self) -> Self:
+        if self.batches == "hard negatives" and (self.data != RENDERED or not self.uses):
+            raise ValueError(
+                "`batches` must be 'random' or 'neighbours' where pictures are not drawn while training"
+                f" (data {self.data!r}, uses {self.uses})"
+            )
+        return self
 
     @property
     def shapes(self) -> Sequence[str]:
@@ -168,6 +196,7 @@ class ScenePairs(Pairs):
         law: DataGeneratingProcess,
         seed: int,
         views: Callable[[ImageRows], PairSource] | None = None,
+        pairs: int | None = None,
     ) -> tuple[PairSource, ImageRows]:
         """Give the training pairs, and pictures whose colours they have.
 
@@ -175,24 +204,40 @@ class ScenePairs(Pairs):
             law: of the latents.
             seed: of the order, and of matched pairs.
             views: makes pairs of pictures; without it, positives have latents drawn by the law.
+            pairs: that the training will take; needed for hard negatives.
 
         """
         if self.data != RENDERED:
             given = self.stored("train")
             source = MatchedSource(given, law, seed) if views is None else views(given.images)
             return source, given.images
+        if self.uses and views is None:
+            return self._fresh(law, seed, pairs), self.pictures(_uniform(_FOR_STATISTICS, "statistics"))
         # Anchors come first from the generator: they are the same, and drawn once, for all laws.
-        pairs = law.sample(self.images, stream(_DATA_SEED, "scenes", "train"))
-        assert pairs.z is not None
-        assert pairs.z_pos is not None
-        anchors = self.pictures(pairs.z)
+        stored = law.sample(self.images, stream(_DATA_SEED, "scenes", "train"))
+        assert stored.z is not None
+        assert stored.z_pos is not None
+        anchors = self.pictures(stored.z)
         if views is not None:
             return views(anchors), anchors
-        rows = PicturePairs(anchors, self.pictures(pairs.z_pos), pairs.z)
+        rows = PicturePairs(anchors, self.pictures(stored.z_pos), stored.z)
         if self.batches == "neighbours":
             order = NeighbourOrder(coarse_pixels(anchors), seed, what="pairs")
             return ArraySource(rows, seed, order=order), anchors
         return ArraySource(rows, seed), anchors
+
+    def _fresh(self, law: DataGeneratingProcess, seed: int, pairs: int | None) -> FreshScenes:
+        renderer = SceneRenderer(self.size, self.shapes)
+
+        def draw(latents: Tensor) -> Pixels:
+            return renderer.render(latents.double().numpy(), np.arange(len(latents)) % len(self.shapes))
+
+        groups = until = None
+        if self.batches == "hard negatives":
+            assert pairs is not None
+            groups, until = Groups(), round(self.hard_until * pairs)
+        bulk = min(_BULK, self.images)
+        return FreshScenes(law, draw, seed, groups=groups, groups_until=until, bulk=bulk, uses=self.uses)
 
     def training_pictures(self) -> tuple[ImageRows, Tensor]:
         """Give the anchors' pictures and latents (N, 10) of a data set without classes."""
@@ -250,12 +295,14 @@ class SceneEncoder(Encoder):
         name: "resnet18", or one of the library's by name.
         dim: columns of the embedding.
         width: of the network.
+        precision: of its products in training.
 
     """
 
     name: str
     dim: int
     width: PositiveInt
+    precision: Precision = "float32"
 
     def network(self, inputs: Standardize, seed: int) -> nn.Sequential:
         """Build it, to (N, dim), before its head."""
@@ -271,10 +318,26 @@ class SceneEncoder(Encoder):
         return nn.Sequential(inputs, ProjectedEncoder(backbone, last))
 
 
+def scene_encoder(sizes: Sizes, dim: int, space: Space = "sphere") -> SceneEncoder:
+    """Give the network of a size."""
+    precision: Precision = fastest_precision() if sizes.night else "float32"
+    return SceneEncoder(name=sizes.encoder, width=sizes.width, dim=dim, space=space, precision=precision)
+
+
+def watch(sizes: Sizes) -> Watch:
+    """Say how often a training of a size is looked at; long ones keep checkpoints."""
+    return WATCH.model_copy(update={"evaluations": 24, "checkpoint_every": 200}) if sizes.night else WATCH
+
+
 def scene_pairs(kind: Literal["threedident", "causal3dident"], sizes: Sizes) -> ScenePairs:
     """Give the pictures of a size."""
     return ScenePairs(
-        kind=kind, images=sizes.images, keep=sizes.keep, test_images=sizes.test_images, size=sizes.size
+        kind=kind,
+        images=sizes.images,
+        keep=sizes.keep,
+        test_images=sizes.test_images,
+        size=sizes.size,
+        uses=sizes.uses,
     )
 
 
@@ -286,10 +349,17 @@ def parts_of(experiment: Experiment) -> tuple[ScenePairs, SceneEncoder]:
 
 
 def train(experiment: Experiment, source: PairSource, images: ImageRows, seed: int) -> Fitted:
-    """Train the encoder of an experiment on pairs of pictures."""
+    """Train the encoder of an experiment on pairs of pictures; a run that was killed goes on if it can."""
     pairs, encoder = parts_of(experiment)
     network = encoder.network(pairs.standardize(images), seed)
-    return fit(source, experiment.training_config(seed), encoder=network)
+    return fit(
+        source,
+        experiment.training_config(seed),
+        encoder=network,
+        directory=scratch_folder() if experiment.watch.checkpoint_every else None,
+        resume=True,
+        fabric=open_fabric(encoder.precision),
+    )
 
 
 def loss_curve(pairs: ScenePairs) -> str:

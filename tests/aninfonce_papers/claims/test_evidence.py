@@ -89,3 +89,13 @@ def test_noise_is_two_standard_errors_and_the_rounding():
 def test_values_are_equal_by_what_they_name():
     assert of("a") == of("a")
     assert len({*of("a", "a", "b")}) == 2
+
+
+def test_what_is_compared_is_of_one_size_where_there_is_one():
+    longer = [row("a", 0.9, preset="overnight"), row("b", 0.5, preset="overnight")]
+    found = evidence(longer, [row(cell, 0.1, configuration={"steps": 1}) for cell in "abc"])
+    assert [one.preset for one in found.alike(*of("a", "b"))] == ["overnight", "overnight"]
+    assert [one.mean for one in found.alike(*of("a", "c"))] == [0.1, 0.1]
+    assert find(found, "a").mean == 0.9
+    assert [one.ran for one in found.alike(*of("a", "unrun"))] == [True, False]
+    assert found.alike(*of("a", "unrun"))[0].mean == 0.9

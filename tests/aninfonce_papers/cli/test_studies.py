@@ -14,6 +14,10 @@ def test_list():
     assert "fig10" in told.output
     assert "optimum 50" in runner.invoke(app, ["list", "fig10"]).output
     assert runner.invoke(app, ["list", "fig99"]).exit_code == 2
+    night = runner.invoke(app, ["list", "--preset", "overnight"]).output
+    assert "–" in next(line for line in night.splitlines() if line.startswith("fig10"))
+    assert "hard negatives" in runner.invoke(app, ["list", "table4", "--preset", "overnight"]).output
+    assert runner.invoke(app, ["list", "fig10", "--preset", "overnight"]).exit_code == 2
 
 
 def test_dry_run_counts_times_and_writes_nothing(tmp_path):
@@ -24,6 +28,16 @@ def test_dry_run_counts_times_and_writes_nothing(tmp_path):
     assert "12 of 12 to run" in told.output
     assert "min" in told.output.splitlines()[-1]
     assert not (tmp_path / "new").exists()
+
+
+def test_all_are_those_that_have_the_size(tmp_path):
+    told = runner.invoke(app, ["run", "all", "--preset", "overnight", "--dry-run", "--out", str(tmp_path)])
+    assert told.exit_code == 0, told.output
+    assert {line.split(" · ")[0] for line in told.output.splitlines()[:-1]} == {
+        "table4",
+        "causal3dident",
+        "cifar10",
+    }
 
 
 def test_run_then_dry_run(tmp_path):

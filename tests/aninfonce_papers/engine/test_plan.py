@@ -5,6 +5,7 @@ import json
 import pytest
 
 from aninfonce_papers.engine import estimate_seconds, find_study, parse_changes, plan, study_names
+from aninfonce_papers.engine.row import PRESETS
 from tests.aninfonce_papers.engine import toys
 
 
@@ -61,9 +62,13 @@ def test_time_comes_from_earlier_rows_of_the_same_configuration():
 
 
 @pytest.mark.parametrize("name", study_names(own_data=True))
-@pytest.mark.parametrize("preset", ["smoke", "laptop", "paper"])
+@pytest.mark.parametrize("preset", PRESETS)
 def test_grids_are_well_formed(name, preset):
     study = find_study(name)
+    if preset not in study.presets:
+        with pytest.raises(ValueError, match=f"`preset` must be one of .* for {name}, got '{preset}'"):
+            plan([study], preset)
+        return
     cells = study.experiments(preset)
     assert study.name == name
     assert len({cell.name for cell in cells}) == len(cells)
@@ -74,7 +79,7 @@ def test_grids_are_well_formed(name, preset):
     papers = study.experiments("paper")
     assert list(map(_printed, cells[: len(papers)])) == list(map(_printed, papers))
     # What a small preset cannot see may be tried in another way, beside the paper's cells.
-    assert all(cell.name.startswith("closer look: ") for cell in cells[len(papers) :])
+    assert all(cell.name.startswith(("closer look: ", "hard negatives: ")) for cell in cells[len(papers) :])
 
 
 def _printed(cell):

@@ -10,7 +10,7 @@ from PIL import Image
 from aninfonce_papers.engine import find_study, plan
 from aninfonce_papers.engine.execute import execute
 from aninfonce_papers.rusak2025 import causal3dident
-from aninfonce_papers.worlds.scenes import can_render, scene_process, write_scenes
+from aninfonce_papers.worlds.scenes import FreshScenes, can_render, scene_process, write_scenes
 from aninfonce_papers.zimmermann2021 import scenes
 
 TINY = {
@@ -163,7 +163,7 @@ def test_a_closer_look_on_demand_and_from_the_cache(tmp_path, monkeypatch):
 @pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
 def test_unknown_names_are_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path))
-    with pytest.raises(ValueError, match=r"pairs\.batches: .*'neighbours', got 'neighbors'"):
+    with pytest.raises(ValueError, match=r"pairs\.batches: .*'neighbours' or .*, got 'neighbors'"):
         plan([find_study("table4")], "smoke", changes={"pairs.batches": "neighbors"})
     changes = {**TINY, "pairs.size": 28, "encoder.name": "vit"}
     (task,) = plan([find_study("table4")], "smoke", only=["closer*box*"], changes=changes)
@@ -183,3 +183,43 @@ def test_a_closer_look_stands_beside_the_rows():
         assert (cell.encoder.name, row.encoder.name) == ("glimpse", "small-conv")
         assert (cell.pairs.batches == "neighbours") == (cell.loss is not None)
     assert not [cell for cell in find_study("table4").experiments("paper") if "closer" in cell.name]
+
+
+@pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
+def test_a_night_that_is_cut_short_goes_on_and_ends_the_same(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path / "cache"))
+    smaller = {"pairs.images": 64, "pairs.size": 28, "pairs.test_images": 40, "watch.pairs": 256}
+    steps = {"recipe.steps": 9, "recipe.warmup": 0, "recipe.batch_size": 32, "watch.checkpoint_every": 2}
+    only = ["hard negatives: normal → box*"]
+    (task,) = plan([find_study("table4")], "overnight", only=only, changes={**smaller, **steps})
+    whole = execute(task)
+    assert whole.error is None
+    assert [len(values) for values in whole.metrics["curves"]["r2_per_latent"]] == [10] * 9
+    assert find_study("table4").plot([whole])["R² of each latent"].axes
+
+    class Killed(BaseException):
+        pass
+
+    rest, draw = iter(range(5)), FreshScenes.next
+
+    def next_until_killed(self, n):
+        if next(rest, None) is None:
+            raise Killed
+        return draw(self, n)
+
+    task = replace(task, scratch=tmp_path / "unfinished")
+    with monkeypatch.context() as patch:
+        patch.setattr(FreshScenes, "next", next_until_killed)
+        with pytest.raises(Killed):
+            execute(task)
+    assert list((tmp_path / "unfinished").iterdir())
+    resumed = execute(task)
+    assert resumed.error is None
+    assert resumed.metrics == whole.metrics
+
+
+def test_hard_negatives_need_pictures_that_are_drawn_while_training(tmp_path):
+    (task,) = plan([find_study("table4")], "overnight", only=["hard negatives: laplace*"])
+    for path, value in (("pairs.uses", 0), ("pairs.data", str(tmp_path))):
+        with pytest.raises(ValueError, match="`batches` must be 'random' or 'neighbours'"):
+            task.experiment.edited(path, value)

@@ -1,6 +1,7 @@
 """Scenes of 3DIdent and Causal3DIdent: drawn on demand, written and read in the released layout, in pairs."""
 
 from aninfonce_papers.worlds.scenes.bank import DrawnImages, drawn
+from aninfonce_papers.worlds.scenes.fresh import FreshScenes, Groups
 from aninfonce_papers.worlds.scenes.layout import LATENTS
 from aninfonce_papers.worlds.scenes.matching import NearestLatents
 from aninfonce_papers.worlds.scenes.pairs import MatchedSource, PicturePairs, Redrawn, Rendered, scene_process
@@ -22,6 +23,8 @@ __all__ = [
     "NORMALIZATION",
     "SHAPES",
     "DrawnImages",
+    "FreshScenes",
+    "Groups",
     "MatchedSource",
     "NearestLatents",
     "PicturePairs",

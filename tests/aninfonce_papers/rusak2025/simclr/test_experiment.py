@@ -6,6 +6,7 @@ import torch
 from PIL import Image
 
 from aninfonce.augment import ViewSource, simclr
+from aninfonce.datasets import LabelledImages
 from aninfonce.training.checkpoints import checkpoints_in
 from aninfonce_papers.engine import ResultStore, find_study, plan, run_sweep
 from aninfonce_papers.rusak2025.simclr.experiment import training_config
@@ -92,3 +93,13 @@ def test_the_papers_recipe():
     # As many epochs of fewer images.
     fewer = training_config(cell, 25_000, 256, 0).recipe
     assert (fewer.steps, fewer.warmup) == (97_500, 975)
+
+
+def test_a_night_has_views_made_ahead_and_the_quick_network():
+    (cell, *_) = find_study("cifar10").experiments("overnight")
+    source = cell.pairs.open(LabelledImages(pixels(20), np.zeros(20)), 3)
+    assert torch.equal(source.next(7).x, ViewSource(pixels(20), simclr(), seed=3).next(7).x)
+    network = cell.encoder.network(3, 0)
+    assert network(torch.zeros(2, 3, 32, 32)).shape == (2, 128)
+    assert cell.watch.checkpoint_every > 0
+    assert {known.goal for known in cell.known_values("overnight").values()} == {"shown"}

@@ -101,3 +101,13 @@ def test_each_readout_is_made_at_its_strength():
 
     measure(Told(features), data, data, probe=lambda *_: 0.0, seed=0)
     assert max(brightest) == pytest.approx(1.8 * 100 / 255, abs=0.01)
+
+
+def test_readouts_at_half_their_strength():
+    whole = Told(lambda x: x.flatten(1))
+    data = chequered(400, 0), chequered(200, 1)
+    found = measure(whole, *data, probe=logistic_probe, seed=0, halves=True)
+    assert found.items() >= measure(whole, *data, probe=logistic_probe, seed=0).items()
+    weaker = {name for name in found if "half as strong" in name}
+    assert len(weaker) == 2 * 5  # all but grey, which has no strength, and the average
+    assert {found[name] for name in weaker} == {100.0}
