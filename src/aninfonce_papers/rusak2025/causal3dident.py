@@ -94,16 +94,14 @@ def experiments(preset: Preset) -> list[Experiment]:
         sizes = replace(sizes, images=77_000)
     if preset == "paper":
         sizes = replace(sizes, images=252_000, steps=100_000)
-    encoder = scenes.scene_encoder(sizes, _DIM)
+    sizes_of = {views: sizes if views.startswith("DGP") else sizes.of_stored for views in VIEWS}
     return [
         Experiment(
             name=_name(views, loss),
-            pairs=scenes.scene_pairs(
-                "causal3dident", sizes if views.startswith("DGP") else replace(sizes, uses=0)
-            ),
-            encoder=encoder,
+            pairs=scenes.scene_pairs("causal3dident", sizes_of[views]),
+            encoder=scenes.scene_encoder(sizes, _DIM),
             loss=_LOSSES[loss],
-            recipe=sizes.build(),
+            recipe=sizes_of[views].build(),
             watch=scenes.watch(sizes),
             score=ClassAndLatents(views=views),
             published={
@@ -111,7 +109,7 @@ def experiments(preset: Preset) -> list[Experiment]:
                 for metric, value in zip(METRICS, values, strict=True)
             },
             judged_if=scenes.JUDGED_IF,
-            seconds=sizes.seconds(1.0 if views.startswith("DGP") else 1.5),
+            seconds=sizes_of[views].seconds(1.0 if views.startswith("DGP") else 1.5),
         )
         for views, published in VIEWS.items()
         for loss, values in zip(_LOSSES, published, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 import numpy as np
@@ -106,6 +106,11 @@ class Sizes:
                 **fast,
             }
         )
+
+    @property
+    def of_stored(self) -> Sizes:
+        """The same for augmentations of pictures that are there: at night fewer steps, which take longer."""
+        return replace(self, uses=0, steps=self.steps // 2) if self.uses else self
 
     def seconds(self, factor: float = 1.0) -> float:
         """Give rough seconds of one training."""

@@ -159,7 +159,7 @@ def _row(
 ) -> Experiment:
     law, space, model, r2, mcc = ROWS[number - 1]
     if law == "augmentations":
-        sizes = replace(sizes, uses=0)  # of pictures that are there
+        sizes = sizes.of_stored
     name = f"{law} → {space}, {model}"
     pairs, loss = scenes.scene_pairs("threedident", sizes), LOSSES[model]
     # Pairs matched to released pictures are as wide as 0.2, though drawn with 0.1.

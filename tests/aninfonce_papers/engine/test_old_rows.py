@@ -19,11 +19,20 @@ def lines():
 def test_every_committed_row_is_that_of_an_experiment(lines):
     rows = ResultStore(RESULTS).rows()
     assert len(rows) == len(lines)
-    grids = {name: find_study(name).experiments("laptop") for name in {row.study for row in rows}}
-    known = {(name, found.name, found.key) for name, grid in grids.items() for found in grid}
+    grids = {
+        (name, preset): {found.name: found for found in find_study(name).experiments(preset)}
+        for name, preset in {(row.study, row.preset) for row in rows}
+    }
     for row, line in zip(rows, lines, strict=True):
         study, cell, seed, key = row.key
-        assert (study, cell, key) in known, "settings changed: see aninfonce_papers/engine/old_rows.py"
+        found = grids[study, row.preset][cell]
+        if row.preset == "overnight":
+            # Cut short perhaps, and in the precision of the machine that ran it.
+            for path in ("recipe.steps", "encoder.precision"):
+                part, name = path.split(".")
+                if part in row.configuration:
+                    found = found.edited(path, row.configuration[part][name])
+        assert key == found.key, "settings changed: see aninfonce_papers/engine/old_rows.py"
         assert (study, cell, seed) == (line["study"], line["cell"], line["seed"])
         assert row.metrics == line["metrics"]
 
