@@ -7,19 +7,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from aninfonce._files import write_whole
 from aninfonce.cli.demo_runs import DemoRun, comparison_rows
-from aninfonce.plots._axes import ACCENT, LEVEL, MAIN, SOFT, new_axes, whole_ticks
+from aninfonce.plots._axes import ACCENT, LEVEL, MAIN, SOFT, Axes, Figure, new_axes, whole_ticks
 from aninfonce.plots.drawing import inline_svg
 from aninfonce.plots.pages import page_template
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _COLOURS = {"InfoNCE": ACCENT, "AnInfoNCE": MAIN}
 # Lightness and saturation of dots: seen on white and on black.

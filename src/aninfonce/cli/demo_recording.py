@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from aninfonce._files import write_whole
-from aninfonce.plots._axes import ACCENT, MAIN, SOFT, new_axes
+from aninfonce.plots._axes import ACCENT, MAIN, SOFT, Figure, new_axes
 from aninfonce.plots.drawing import inline_svg
 from aninfonce.plots.pages import page_template
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from rich.table import Table
 
 Floats = npt.NDArray[np.float64]

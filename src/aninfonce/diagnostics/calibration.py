@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
@@ -13,10 +11,7 @@ from aninfonce.diagnostics.finding import Finding, gravest, judge, not_judged, t
 from aninfonce.diagnostics.frame import even_block
 from aninfonce.diagnostics.intervals import Interval, jackknife
 from aninfonce.diagnostics.sample import Sample
-from aninfonce.plots._axes import LEVEL, MAIN
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from aninfonce.plots._axes import LEVEL, MAIN, Axes
 
 Matrix = npt.NDArray[np.float64]
 
@@ -40,12 +35,7 @@ def calibration(sample: Sample) -> Finding:
     is right. Λ̂ is fitted on the same pairs: from others it would come with an error of its own, and raise
     false alarms.
 
-    Args:
-        sample: embedded pairs.
-
-    Returns:
-        The finding; a concern if the model is worse calibrated than chance allows, and not by little.
-
+    A concern if the model is clearly worse calibrated than chance allows.
     """
     frame = sample.frame
     if frame is None:

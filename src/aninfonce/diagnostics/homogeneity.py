@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,8 @@ from aninfonce.diagnostics.sample import Sample
 from aninfonce.diagnostics.training_facts import TrainingFacts
 from aninfonce.losses import info_nce
 from aninfonce.losses._batch import Reduction
-from aninfonce.plots._axes import ACCENT, MAIN
+from aninfonce.plots._axes import ACCENT, MAIN, Axes
 from aninfonce.similarities import Factors, Similarity, per_anchor_factors
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Matrix = npt.NDArray[np.float64]
 
@@ -186,14 +183,9 @@ def _blocks(n: int, seed: int) -> Tensor:
 
 @titled("One Λ for all anchors")
 def homogeneity(sample: Sample) -> Finding:
-    """Ask whether one Λ is enough: held-out bits that a Λ which depends on the anchor tells beyond it.
+    """Ask whether one Λ is enough: held-out bits that a Λ which depends on the anchor gains over it.
 
-    Args:
-        sample: embedded pairs.
-
-    Returns:
-        The finding; a concern if steps surely depend on where they start, and not by little.
-
+    A concern if steps surely and clearly depend on where they start.
     """
     frame = sample.frame
     if frame is None or not (frame.z_pos - frame.z).any():

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from aninfonce.diagnostics.finding import Finding, gravest, judge, titled
 from aninfonce.diagnostics.intervals import jackknife, proportion
 from aninfonce.diagnostics.sample import Sample
-from aninfonce.plots._axes import ACCENT, MAIN
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from aninfonce.plots._axes import ACCENT, MAIN, Axes
 
 _NEGATIVES = 199
 # Confusion below this says that pairs never meet; guessing is 0.5 of single negatives.
@@ -24,12 +19,7 @@ _TOO_LITTLE, _TOO_MUCH = 0.02, 0.4
 def overlap(sample: Sample) -> Finding:
     """Share of observations that have a negative nearer than their positive, among 199.
 
-    Args:
-        sample: embedded pairs.
-
-    Returns:
-        The finding; a concern if pairs never meet, or if they share almost nothing.
-
+    A concern if pairs never meet, or if they share almost nothing.
     """
     z, z_pos = sample.scaled
     block = _NEGATIVES + 1

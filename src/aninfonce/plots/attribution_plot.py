@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from aninfonce._validation import check_count, describe
 from aninfonce.plots._arrays import as_matrix
-from aninfonce.plots._axes import new_axes, whole_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from aninfonce.plots._axes import Figure, new_axes, whole_ticks
 
 
 def attribution_plot(matrix: Any, feature_names: Sequence[str] | None = None, *, most: int = 30) -> Figure:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from aninfonce._validation import check_choice
 from aninfonce.plots._arrays import Floats, as_matrix, as_vector
-from aninfonce.plots._axes import CYCLE, MAIN, new_axes, plain_log, whole_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from aninfonce.plots._axes import CYCLE, MAIN, Figure, new_axes, plain_log, whole_ticks
 
 # Room beyond the outermost mark, as a factor.
 _ROOM = 1.35

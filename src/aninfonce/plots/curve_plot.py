@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from aninfonce._validation import describe
 from aninfonce.plots._arrays import as_vector
-from aninfonce.plots._axes import ACCENT, MAIN, SOFT, new_axes
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from aninfonce.plots._axes import ACCENT, MAIN, SOFT, Figure, new_axes
 
 # More points than this are a line, not marks.
 _MOST_MARKS = 60

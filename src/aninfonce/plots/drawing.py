@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from aninfonce.plots._axes import plain_logs
+from aninfonce.plots._axes import Figure, plain_logs
 from aninfonce.plots.hover import inline, name_points
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def render(figure: Figure, kind: Literal["svg", "png"]) -> bytes:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from aninfonce._validation import describe
 from aninfonce.plots._arrays import Floats, as_matrix
-from aninfonce.plots._axes import CYCLE, SOFT, new_axes
+from aninfonce.plots._axes import CYCLE, SOFT, Axes, Figure, new_axes
 from aninfonce.plots.coloring import Coloring, coloring
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # More marks than this are drawn as pixels, also in an SVG: a file of megabytes helps nobody.
 _MOST_VECTORS = 2000

@@ -8,12 +8,10 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
+from aninfonce.plots._axes import Axes, Axis, Figure
 from aninfonce.plots.schemes import for_both_schemes
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 _SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"

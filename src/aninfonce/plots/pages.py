@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aninfonce._files import write_whole
-from aninfonce.plots._axes import plain
+from aninfonce.plots._axes import Figure, plain
 from aninfonce.plots.drawing import render
 from aninfonce.plots.hover import inline, name_points
 
 if TYPE_CHECKING:
     from jinja2 import Template
-    from matplotlib.figure import Figure
 
 _HERE = "aninfonce.plots"
 
