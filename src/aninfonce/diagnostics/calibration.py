@@ -9,11 +9,9 @@ from scipy.special import softmax
 
 from aninfonce.diagnostics.finding import Finding, gravest, judge, not_judged, titled
 from aninfonce.diagnostics.frame import even_block
-from aninfonce.diagnostics.intervals import Interval, jackknife
+from aninfonce.diagnostics.intervals import Interval, Matrix, jackknife
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.plots._axes import LEVEL, MAIN, Axes
-
-Matrix = npt.NDArray[np.float64]
 
 _BLOCK = 128
 _BINS = 10

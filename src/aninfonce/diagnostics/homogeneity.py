@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from aninfonce.alignment.joint import joint_diagonalisation
 from aninfonce.diagnostics.finding import Finding, judge, not_judged, titled
 from aninfonce.diagnostics.frame import even_block
+from aninfonce.diagnostics.intervals import Matrix
 from aninfonce.diagnostics.negatives import spread_blocks
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.diagnostics.training_facts import TrainingFacts
@@ -19,8 +19,6 @@ from aninfonce.losses import info_nce
 from aninfonce.losses._batch import Reduction
 from aninfonce.plots._axes import ACCENT, MAIN, Axes
 from aninfonce.similarities import Factors, Similarity, per_anchor_factors
-
-Matrix = npt.NDArray[np.float64]
 
 # Bits a pair below which it does not matter: about what a Λ tells that changes 2-fold over four columns.
 _LARGE = 0.03

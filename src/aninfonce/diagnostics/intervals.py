@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+Matrix = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 Interval = tuple[float, float]
 

@@ -11,9 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from aninfonce.diagnostics.intervals import Interval, proportion
-
-Matrix = npt.NDArray[np.float64]
+from aninfonce.diagnostics.intervals import Interval, Matrix, proportion
 
 # Directions that the probe looks at; with more, it would learn rows by heart.
 _MOST_DIRECTIONS = 64

@@ -15,14 +15,13 @@ from torch import Tensor, nn
 from aninfonce._seeds import derive_seed, stream
 from aninfonce._validation import check_count, check_unmasked, describe
 from aninfonce.diagnostics.frame import Frame, fit_frame
-from aninfonce.diagnostics.intervals import Interval, jackknife
+from aninfonce.diagnostics.intervals import Interval, Matrix, jackknife
 from aninfonce.diagnostics.training_facts import TrainingFacts, run_of
 from aninfonce.encoders.embedding import embed_in_chunks, weight_type
 from aninfonce.metrics import rankme
 from aninfonce.processes import DataGeneratingProcess, PairBatch
 from aninfonce.training import Fitted
 
-Matrix = npt.NDArray[np.float64]
 Rows = Any  # an array or tensor whose first axis counts observations
 Augmentations = Mapping[str, Callable[[Any], Any]]
 

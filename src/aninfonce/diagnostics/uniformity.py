@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
 from aninfonce.diagnostics.collapse import few_dimensions
 from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_judged, titled
-from aninfonce.diagnostics.intervals import jackknife
+from aninfonce.diagnostics.intervals import Matrix, jackknife
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.plots._axes import LEVEL, MAIN, Axes, whole_ticks
-
-Matrix = npt.NDArray[np.float64]
 
 _LEVEL = 1e-3
 # What counts as large, since with enough rows any departure is significant.
