@@ -70,7 +70,6 @@ TESTED_ELSEWHERE = {
         "datasets/cache": ("datasets/test_fetch", "the way of a data set to the disk"),
         "datasets/catalog": ("datasets/test_fetch", "the way of a data set to the disk"),
         "datasets/package_clients": ("datasets/test_fetch", "the way of a data set to the disk"),
-        "datasets/places": ("datasets/test_fetch", "the way of a data set to the disk"),
         "datasets/transport": ("datasets/test_fetch", "the way of a data set to the disk"),
         "augment/*": ("augment/test_augment", "all must obey the same rules"),
         "plots/_*": ("plots/test_concentration_plot", "parts of several plots"),

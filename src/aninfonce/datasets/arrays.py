@@ -71,15 +71,12 @@ def read_npy(path: Path, *, mapped: bool = False) -> Array:
 
 
 def read_npz(path: Path, names: Collection[str] | None = None, *, kinds: str = NUMBERS) -> dict[str, Array]:
-    """Read the arrays of an .npz file.
+    """Read the arrays of an .npz file by name, or those of some names.
 
     Args:
         path: of the file.
         names: arrays to read, where they exist; all if omitted.
         kinds: allowed kinds of numbers, as numpy abbreviates them; "U" is text.
-
-    Returns:
-        Arrays by name, as they were saved.
 
     """
     with _archive(path) as (archive, members):
@@ -92,16 +89,7 @@ def read_npz(path: Path, names: Collection[str] | None = None, *, kinds: str = N
 
 
 def read_named(path: Path, names: Collection[str] | None = None) -> dict[str, Array]:
-    """Read arrays as the ending says: .npz, .csv, .parquet, or else .npy, whose array is `x`.
-
-    Args:
-        path: of the file.
-        names: of those to read, if they are there; all if omitted.
-
-    Returns:
-        Arrays by name.
-
-    """
+    """Read arrays by name, all or some, as the ending says: .npz, .csv, .parquet, or else .npy as `x`."""
     ending = path.suffix.lower()
     if ending == ".npz":
         return read_npz(path, names)

@@ -1,12 +1,15 @@
-"""The data sets that can be fetched: from where, and what must arrive."""
+"""The data sets that can be fetched: from where, what must arrive, and where it is kept."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from aninfonce._validation import check_choice
 
-_DIGITS = tuple("0123456789")
+# Describes a data set; in its folder once that is complete.
+ABOUT = "about.json"
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ _ALL = (
                 "2fd8de6bdb8d11780b4b96dc57847bcfe6953f7c32aa48bfcd8237c3b7847243",
             ),
         },
-        classes=_DIGITS,
+        classes=tuple("0123456789"),
         routes=(
             Route(
                 "npm",
@@ -179,3 +182,27 @@ def dataset_names() -> tuple[str, ...]:
 def dataset_info(name: str) -> DatasetInfo:
     """Look up a data set by name; an unknown name is answered with those there are."""
     return DATASETS[check_choice(name, "name", dataset_names())]
+
+
+def cache_dir(folder: str | Path | None = None) -> Path:
+    """Find the folder in which data sets are kept.
+
+    Args:
+        folder: a place of the user's choice. If omitted, the environment variable ANINFONCE_DATA decides, and
+            without it the platform's folder for caches.
+
+    Returns:
+        The folder, which need not exist yet.
+
+    """
+    chosen = folder or os.environ.get("ANINFONCE_DATA")
+    if chosen:
+        return Path(chosen).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("aninfonce")
+
+
+def is_fetched(info: DatasetInfo, place: Path) -> bool:
+    """Tell whether a data set is kept in a cache directory, where it is put in one step."""
+    return (place / info.name / ABOUT).exists()

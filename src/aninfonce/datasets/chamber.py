@@ -22,10 +22,10 @@ import numpy.typing as npt
 from filelock import FileLock
 
 from aninfonce._files import put, whole_folder
+from aninfonce.datasets.catalog import ABOUT, cache_dir
 from aninfonce.datasets.images import DatasetError
-from aninfonce.datasets.package_clients import Report
+from aninfonce.datasets.package_clients import Report, silent
 from aninfonce.datasets.pillow import read_picture
-from aninfonce.datasets.places import ABOUT, cache_dir
 from aninfonce.datasets.reading import check_unpacked, one_line, reading
 from aninfonce.datasets.transport import check_sum, download_file
 
@@ -72,7 +72,7 @@ def fetch_tunnel(to: str | Path | None = None, *, report: Report | None = None, 
         if target.exists() and not again:
             return target
         with TemporaryDirectory(dir=place, prefix=f".{TUNNEL}-") as temporary:
-            archive = download_file(ADDRESS, Path(temporary), report or _silent, _MOST_BYTES)
+            archive = download_file(ADDRESS, Path(temporary), report or silent, _MOST_BYTES)
             check_sum(archive, MD5, "md5")
             target.parent.mkdir(exist_ok=True)
             put(archive, target)
@@ -198,7 +198,3 @@ def _write_pictures(files: list[Path], target: Path) -> None:
             )
         pixels[place] = picture.transpose(2, 0, 1)
     pixels.flush()
-
-
-def _silent(message: str, done: int | None, total: int | None) -> None:
-    """Report nothing."""

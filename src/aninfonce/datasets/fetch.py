@@ -9,11 +9,10 @@ from filelock import FileLock
 
 from aninfonce._files import remove_leftovers
 from aninfonce.datasets.cache import store
-from aninfonce.datasets.catalog import DatasetInfo, Route, dataset_info
+from aninfonce.datasets.catalog import DatasetInfo, Route, cache_dir, dataset_info, is_fetched
 from aninfonce.datasets.images import DatasetError, LabelledImages
 from aninfonce.datasets.local import SPLITS, read_images
-from aninfonce.datasets.package_clients import Report
-from aninfonce.datasets.places import cache_dir, is_fetched
+from aninfonce.datasets.package_clients import Report, silent
 from aninfonce.datasets.transport import download, unpack
 
 # Where Debian's package has the files; those of the others are where any local copy may have them.
@@ -51,7 +50,7 @@ def fetch(
 
     """
     info, place = dataset_info(name), cache_dir(to)
-    report = report or _silent
+    report = report or silent
     place.mkdir(parents=True, exist_ok=True)
     # Two processes that ask at once share one download.
     with FileLock(place / f".{info.name}.lock"):
@@ -86,7 +85,3 @@ def _fetch_by(route: Route, info: DatasetInfo, place: Path, report: Report) -> P
 def _read(content: Path) -> dict[str, LabelledImages]:
     folder = content / _DEBIAN if (content / _DEBIAN).is_dir() else content
     return {split: read_images(folder, split) for split in SPLITS}
-
-
-def _silent(message: str, done: int | None, total: int | None) -> None:
-    """Report nothing."""

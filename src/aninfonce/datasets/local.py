@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from aninfonce._validation import check_choice
-from aninfonce.datasets.cifar import read_batches, read_binary_batch, read_pickled_batch
+from aninfonce.datasets.cifar import read_batches, read_binary_batch, read_pickled_batch, read_sheets
 from aninfonce.datasets.idx import read_idx_pair
 from aninfonce.datasets.images import DatasetError, LabelledImages, MissingSplit
 from aninfonce.datasets.picture_folder import has_classes, read_folder
-from aninfonce.datasets.sheets import read_sheets
 
 SPLITS = ("train", "test")
 

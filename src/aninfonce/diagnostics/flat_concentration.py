@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from aninfonce.diagnostics.concentration import (
-    Block,
     FittedConcentration,
+    PairBlock,
     bootstrap_interval,
     checked_blocks,
     derivatives,
@@ -79,7 +79,7 @@ def fit_flat_concentration(
     scale = of_anchors.std(dim=0).clamp_min(1e-9)
     a, p = anchors.detach().cpu().double(), positives.detach().cpu().double()
     blocks = [
-        Block(a[taken], p[taken], of_anchors[taken] / scale, of_positives[taken] / scale)
+        PairBlock(a[taken], p[taken], of_anchors[taken] / scale, of_positives[taken] / scale)
         for taken in torch.from_numpy(rows)
     ]
     parameters, taken = _newton(blocks, len(scale)), rows.ravel()
@@ -100,7 +100,7 @@ def _as_candidate(z: Tensor, potential: Callable[[Tensor], Tensor] | None) -> Te
     return torch.cat(parts, dim=1).cpu().double()
 
 
-def _newton(blocks: list[Block], candidates: int) -> Tensor:
+def _newton(blocks: list[PairBlock], candidates: int) -> Tensor:
     """Minimise the loss over Λ and what goes with it, from what Gaussian pairs would have."""
     a, p = torch.cat([block.anchors for block in blocks]), torch.cat([block.positives for block in blocks])
     correlation = ((a - a.mean(dim=0)) * (p - p.mean(dim=0))).mean(dim=0) / (a.std(dim=0) * p.std(dim=0))
