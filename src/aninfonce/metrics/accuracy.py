@@ -20,7 +20,7 @@ from aninfonce.metrics._arrays import (
     Matrix,
     as_labels,
     as_matrix,
-    indices_of,
+    constant_flags,
     resolution,
     scale_columns,
     standardization,
@@ -143,8 +143,7 @@ def linear_probe_accuracy(
     )
     scaled = scale_columns(np.concatenate([train, test]))
     mean, inverse_scale, constant = standardization(scaled[: len(train)], resolution(train_embeddings))
-    if constant.any():
-        flags.append(f"constant embedding dimensions {list(indices_of(constant))}")
+    flags += constant_flags("embedding dimensions", constant)
     scaled = (scaled - mean) * inverse_scale
     train, test = scaled[: len(train)], scaled[len(train) :]
 
