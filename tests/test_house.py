@@ -45,7 +45,6 @@ TESTED_ELSEWHERE = {
         "metrics/_*": ("metrics/test_regression", "what every metric does first and last"),
         # Parts of one network, or of one source.
         "encoders/_*": ("encoders/test_mlp", "parts of several encoders"),
-        "encoders/memory_format": ("encoders/test_small", "how one network keeps its pictures"),
         "sources/*": ("sources/test_base", "all sources must obey the same rules"),
         "sources/split_loader": ("sources/test_rows_aside", "which batches of a loader are held out"),
         "optim/groupwise": ("optim/test_lars", "a base class"),

@@ -109,6 +109,7 @@ class StreamSource(PairSource):
     """
 
     def __init__(self, seed: int) -> None:
+        self._seed = seed
         self._stream = stream(seed, "pairs", "steps")
         self._aside = stream(seed, "pairs", "fits")
 
