@@ -8,6 +8,7 @@ from aninfonce._seeds import derive_seed as derive_seed
 from aninfonce._seeds import global_stream as global_stream
 from aninfonce._seeds import stream as stream
 from aninfonce._settings import Settings as Settings
+from aninfonce._settings import by_path as by_path
 from aninfonce._validation import check_choice as check_choice
 from aninfonce._validation import check_count as check_count
 from aninfonce._validation import check_matrix as check_matrix

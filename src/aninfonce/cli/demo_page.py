@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import colorsys
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from aninfonce._files import write_whole
 from aninfonce.cli.demo_runs import DemoRun, comparison_rows
 from aninfonce.plots._axes import ACCENT, LEVEL, MAIN, SOFT, Axes, Figure, new_axes, whole_ticks
 from aninfonce.plots.drawing import inline_svg
@@ -22,25 +18,6 @@ _COLOURS = {"InfoNCE": ACCENT, "AnInfoNCE": MAIN}
 _LIGHT, _FULL = 0.52, 0.7
 # A few factors lie far out; the rest needs the room.
 _FAR = 0.995
-
-
-def write_page(runs: list[DemoRun], out: Path, *, command: str) -> Path:
-    """Write index.html, and the numbers behind it as results.json.
-
-    Args:
-        runs: both trainings.
-        out: folder, made if it is not there.
-        command: that made them.
-
-    Returns:
-        Path of the page.
-
-    """
-    numbers = json.dumps([asdict(run) for run in runs], indent=1, ensure_ascii=False)
-    write_whole(out / "results.json", numbers)
-    page = out / "index.html"
-    write_whole(page, render_page(runs, command=command))
-    return page
 
 
 def render_page(runs: list[DemoRun], *, command: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
+from aninfonce._settings import by_path
 from aninfonce.training.checkpoints import (
     CheckpointError,
     checkpoints_in,
@@ -100,24 +101,16 @@ def check_settings(found: dict[str, Any], config: TrainingConfig, where: Path | 
 
     """
     try:
-        theirs = _flat(identity(stored_config(found)))
+        theirs = by_path(identity(stored_config(found)))
     except ValueError as problem:
         raise CheckpointError(f"{where} holds a run whose settings cannot be read: {problem}") from None
-    ours = _flat(identity(config))
+    ours = by_path(identity(config))
     changed = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
     if changed:
         raise CheckpointError(
             f"{where} is of a run with other settings ({', '.join(changed)}): resume with the same"
             " configuration, or choose another folder"
         )
-
-
-def _flat(settings: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Name settings by their whole path, such as `recipe.steps`."""
-    flat: dict[str, Any] = {}
-    for name, value in settings.items():
-        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
-    return flat
 
 
 def _holds_run(directory: Path) -> bool:

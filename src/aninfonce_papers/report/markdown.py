@@ -163,10 +163,14 @@ def _table_line(cells: Sequence[str]) -> str:
 
 def between_marks(path: Path, text: str, marks: tuple[str, str] = (START, END)) -> str:
     """Give the file's text with `text` between its two marks."""
+    return between(path.read_text(encoding="utf-8") if path.exists() else "", text, marks, str(path))
+
+
+def between(page: str, text: str, marks: tuple[str, str], name: str) -> str:
+    """Put `text` between two marks of a page; an error calls the page by its name."""
     first, last = marks
-    old = path.read_text(encoding="utf-8") if path.exists() else ""
-    before, start, rest = old.partition(first)
+    before, start, rest = page.partition(first)
     _, end, after = rest.partition(last)
     if not start or not end:
-        raise ValueError(f"{path} must have the lines {first} and {last}, with the summary between them")
+        raise ValueError(f"{name} must have the lines {first} and {last}, with what is generated in between")
     return f"{before}{first}\n{text}{last}{after}"
