@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import Field, PositiveInt
 from torch import Generator, Tensor, nn
 
 from aninfonce.encoders import KittiConvNet
 from aninfonce.extending import (
+    Settings,
     batch_size_at,
     build_optimizers,
     descend,
@@ -26,7 +27,7 @@ from aninfonce_papers.worlds.vae.divergences import cross_entropy_to_laplace, kl
 _CHUNK = 512
 
 
-class SlowVAESettings(BaseModel):
+class SlowVAESettings(Settings):
     """Settings of a SlowVAE; the defaults are those of its paper.
 
     Attributes:
@@ -40,8 +41,6 @@ class SlowVAESettings(BaseModel):
         seed: of the weights and of the noise.
 
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     dim: PositiveInt = 10
     beta: float = Field(default=1.0, ge=0)
