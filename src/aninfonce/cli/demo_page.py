@@ -1,4 +1,4 @@
-"""The demo's page: what was hidden and what was found as pictures, then curves, then numbers."""
+"""The demo's page: pictures of what was hidden and what was found, then curves, then numbers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from aninfonce.plots.drawing import inline_svg
 from aninfonce.plots.pages import page_template
 
 _COLOURS = {"InfoNCE": ACCENT, "AnInfoNCE": MAIN}
-# Lightness and saturation of dots: seen on white and on black.
+# Lightness and saturation of dots that show on white and on black.
 _LIGHT, _FULL = 0.52, 0.7
-# A few factors lie far out; the rest needs the room.
+# The picture leaves out the few points that lie far out.
 _FAR = 0.995
 
 
@@ -51,7 +51,7 @@ def render_page(runs: list[DemoRun], *, command: str) -> str:
 
 
 def _percent(share: float) -> str:
-    r"""Write a share of 1; no rounding makes it whole.
+    r"""Write a share as a percentage; rounding never makes it 100 %.
 
     >>> _percent(0.0326), _percent(0.9989), _percent(0.99996)
     ('3\xa0%', '99.9\xa0%', '99.9\xa0%')

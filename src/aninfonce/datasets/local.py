@@ -1,4 +1,4 @@
-"""Copies of data sets that a user has already, in the formats that they come in."""
+"""Copies of data sets that a user already has, in their usual formats."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FOLDERS = {"train": ("train",), "test": ("test", "val")}
 
 
 def read_images(path: str | Path, split: str = "train", *, size: int = 224) -> LabelledImages:
-    """Read a local copy in whichever usual format it has.
+    """Read a local copy, in whichever of the usual formats it is.
 
     Example:
         >>> import numpy as np

@@ -1,7 +1,7 @@
 """Data sets that are packages: downloaded by the machine's own clients, npm and apt.
 
 Used only on request, as by `aninfonce data get`. A client runs in an empty folder and changes nothing else:
-a machine without a list of packages gets an error, not an `apt-get update`.
+nothing is installed, and a machine without a list of packages gets an error, not an `apt-get update`.
 """
 
 from __future__ import annotations

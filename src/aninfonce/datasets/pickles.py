@@ -1,4 +1,4 @@
-"""Pickled arrays, read by a machine that calls nothing and knows only the opcodes such files need."""
+"""Pickled arrays, read by an interpreter that calls nothing and knows only the opcodes such files need."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _NEWEST = 5
 
 
 def read_pickle(path: Path, what: str, kinds: Collection[str]) -> Any:
-    """Read dicts, lists, numbers, texts and arrays; whatever else is in the file is refused, not called.
+    """Read dicts, lists, numbers, texts and arrays; anything else in the file is refused, never called.
 
-    Time and memory are bounded by the size of the file: each list or dict may be in one place only, and all
+    Time and memory are bounded by the size of the file: each list or dict may appear only once, and all
     arrays together may not be much larger than the file.
 
     Example:
@@ -144,13 +144,13 @@ class _Machine:
         return None if step.arg is None else step.arg.reader(self._content)
 
     def _put(self, place: int) -> None:
-        # Python counts them; numbers chosen at will could all have one hash.
+        # Python numbers them from 0; numbers chosen freely could all have one hash.
         if place > _MOST_STEPS:
             raise ValueError(f"a place of the memo must be at most {_MOST_STEPS}")
         self._memo[place] = self._stack[-1]
 
     def _charge(self, size: int) -> None:
-        """Count bytes that are made; an honest file has all of them."""
+        """Count bytes that are made; an honest file holds all of them."""
         self._left -= size
         if self._left < 0:
             raise self._refusal(f"makes far more than the {len(self._content)} bytes that it has")

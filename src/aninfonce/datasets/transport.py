@@ -13,7 +13,7 @@ from aninfonce.datasets.package_clients import Report, ask_client, unpack_deb
 from aninfonce.datasets.reading import check_unpacked, one_line
 
 _BLOCK = 1 << 18
-# Six times the largest file of the catalogue, so that an endless answer cannot fill the disk.
+# Six times the largest file of the catalogue: an endless download must not fill the disk.
 _MOST_BYTES = 1 << 30
 
 
@@ -29,7 +29,7 @@ def download(route: Route, folder: Path, report: Report) -> list[Path]:
 
 
 def check_sum(path: Path, expected: str, kind: str = "sha256") -> None:
-    """Require that a file has a sum; of another kind where its makers print no sha256."""
+    """Require the checksum of a file; another kind than sha256 where its makers publish none."""
     with path.open("rb") as file:
         found = hashlib.file_digest(file, kind).hexdigest()
     if found != expected:

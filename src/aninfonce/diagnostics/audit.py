@@ -45,7 +45,7 @@ FINDINGS: tuple[Look, ...] = (
 
 @dataclass(frozen=True)
 class AuditReport:
-    """All findings.
+    """What an audit found.
 
     Attributes:
         findings: in the order in which to read them.
@@ -62,7 +62,7 @@ class AuditReport:
 
     @property
     def concerns(self) -> tuple[Finding, ...]:
-        """Those that ask for something to be done."""
+        """Findings that ask for something to be done."""
         return tuple(finding for finding in self.findings if finding.concern)
 
     def __getitem__(self, name: str) -> Finding:
@@ -120,8 +120,8 @@ def audit(
         augmentations: by name, functions from rows to changed rows of the same shape.
         latents: (N, k) causes of x, if known (a process brings its own).
         labels: (N,) classes of x, if known.
-        max_pairs: a random part of this size is looked at, if there are more.
-        seed: of what is random in the audit.
+        max_pairs: largest number of pairs to look at, drawn at random from those given.
+        seed: of everything that is random in the audit.
 
     Returns:
         The report; `write_audit` makes a page of it.
@@ -130,7 +130,7 @@ def audit(
     sample = make_sample(encoder, data, augmentations, latents, labels, max_pairs=max_pairs, seed=seed)
     findings = [finding for look in FINDINGS if (finding := look(sample)) is not None]
     if sample.constant:
-        # The one that says why the others are not judged.
+        # The collapse comes first: it is why the others are not judged.
         findings.sort(key=lambda finding: finding.name != "collapse")
     return AuditReport(tuple(findings), len(sample), sample.dim, sample.run.loss)
 

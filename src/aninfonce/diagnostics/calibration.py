@@ -17,10 +17,10 @@ _BLOCK = 128
 _BINS = 10
 _REPLICATES = 1000
 _LEVEL = 1e-3
-# Miscalibration beyond that of a perfect model on as many rows which still counts as small: rows of a block
-# share their negatives, so that their answers are not quite independent.
+# Miscalibration in excess of a perfect model's, on as many rows, that still counts as small: rows of a block
+# share their negatives, so their answers are not quite independent.
 _SMALL = 0.04
-# Confidence that surely differs from accuracy by less than this is right on the whole.
+# Confidence that is surely closer to accuracy than this counts as right.
 _NEAR = 0.05
 
 

@@ -16,7 +16,7 @@ from aninfonce._validation import check_count, check_matrix, check_number
 from aninfonce.alignment.metric import fit_metric
 from aninfonce.diagnostics.negatives import spread_blocks
 
-# A fitted Λ below this says that pairs share nothing along the column; the fit may even end below zero.
+# At this Λ pairs share nothing along the column; a fit may even end below it.
 _SMALLEST = 0.0
 
 

@@ -110,7 +110,7 @@ def judge(interval: Interval, limit: float, *, bad: Literal["above", "below"]) -
 
 
 def gravest(*statuses: Status) -> Status:
-    """Give the verdict on several at once: one concern is enough, and "fine" takes all of them.
+    """Give the most serious of several verdicts: one concern is enough, and "fine" takes all of them.
 
     Example:
         >>> gravest("fine", "undetermined"), gravest("fine", "concern", "undetermined")

@@ -23,7 +23,8 @@ from aninfonce.diagnostics.concentration import (
     derivatives,
 )
 
-# A hundredth of a pair holds the start: without it, pairs that are never confused have no maximum.
+# Ridge towards the start, with the weight of a hundredth of a pair: without it, pairs that are never confused
+# have no maximum.
 _TRUST = 0.01
 # The search ends when a step promises less than this share of what the noise of the pairs does to the loss.
 _NOISE_SHARE = 0.01
@@ -59,7 +60,7 @@ def fit_flat_concentration(
         anchors: embeddings (N, d) of unit variance, in the order of time if they have one.
         positives: of the same pairs, (N, d).
         potential: β, from (n, d) to (n,).
-        clusters: this, and what is not told below, as in `fit_concentration`.
+        clusters: as in `fit_concentration`, and so are the arguments that say "likewise".
         apart: likewise.
         variance_error: (d,) relative standard error of each column's variance, on the rows that brought it to
             one. Λ is in units of that variance, and so at least as uncertain.

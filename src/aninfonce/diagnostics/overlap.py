@@ -11,7 +11,8 @@ from aninfonce.diagnostics.sample import Sample
 from aninfonce.plots._axes import ACCENT, MAIN, Axes
 
 _NEGATIVES = 199
-# Confusion below this says that pairs never meet; guessing is 0.5 of single negatives.
+# If fewer observations than the first are ever confused, pairs never meet. If a single random negative is
+# nearer than the positive more often than the second, pairs share almost nothing; guessing is 0.5.
 _TOO_LITTLE, _TOO_MUCH = 0.02, 0.4
 
 
@@ -35,7 +36,7 @@ def overlap(sample: Sample) -> Finding:
         nearer.append((distance < own[:, None]).sum(axis=1) / _NEGATIVES)
     pairs, closest, beaten = (np.concatenate(parts) for parts in (positive, nearest, nearer))
     value, interval = proportion(int((closest < pairs).sum()), len(pairs))
-    # Chance that one random negative is nearer than the positive: ½ if pairs are broken.
+    # How often a single random negative is nearer than the positive: half the time if pairs are broken.
     error, error_interval = jackknife(lambda rows: float(beaten[rows].mean()), len(beaten))
     never = judge(interval, _TOO_LITTLE, bad="below")
     nothing = judge(error_interval, _TOO_MUCH, bad="above")

@@ -51,7 +51,7 @@ def probe_two(first: Matrix, second: Matrix, rng: np.random.Generator) -> Probe:
     Args:
         first: (N, d).
         second: (N, d), the same rows changed.
-        rng: decides which version is shown, so that two probes with equal generators are asked the same.
+        rng: decides which version of each row is shown; two probes with equal generators see the same ones.
 
     Returns:
         The held-out answers.

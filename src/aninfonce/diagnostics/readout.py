@@ -64,7 +64,7 @@ def readout(sample: Sample) -> Finding:
         why = f"the data do not show whether {', '.join(rows)} was applied, so that nothing could be lost"
         return not_judged(why, details=rows, draw=draw)
     status = gravest(*(rows[name]["status"] for name in shown))
-    # The one that is known best may be another than the one that is read worst.
+    # The augmentation with the largest estimate need not be the one that is surely lost.
     of_status = [name for name in shown if rows[name]["status"] == status]
     worst = max(of_status, key=lambda name: rows[name]["share_lost"])
     return Finding(

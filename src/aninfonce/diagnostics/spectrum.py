@@ -50,7 +50,7 @@ def spectrum(sample: Sample) -> Finding:
     status = judge(spread.interval, _RATIO, bad="above")
     style = int((spread.lower.max(axis=0) > _RATIO).sum())
     if status == "concern" and sample.run.anisotropic:
-        # Not what the loss assumes against, but what it is made for.
+        # This breaks no assumption of the loss: it is what the loss is made for.
         status = "fine"
     return Finding(
         measure="largest Λ̂ over smallest",

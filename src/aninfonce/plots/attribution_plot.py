@@ -39,7 +39,7 @@ def attribution_plot(matrix: Any, feature_names: Sequence[str] | None = None, *,
             f"`feature_names` must have a name for each of the {cells.shape[1]} inputs, got"
             f" {describe(feature_names)} with {len(names)}"
         )
-    # A factor that depends strongly on everything must not push the inputs of the others out.
+    # A factor that depends strongly on everything must not crowd out the inputs of the others.
     share = cells / np.maximum(cells.max(axis=1, keepdims=True), np.finfo(float).tiny)
     kept = np.sort(np.argsort(-share.max(axis=0), kind="stable")[:most])
     factors = len(cells)

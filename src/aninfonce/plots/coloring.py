@@ -1,4 +1,4 @@
-"""What the colour of a row means: a number, such as time, or one of a few labels."""
+"""What the colour of a row stands for: a number, such as time, or one of a few labels."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ def curve_plot(
         ['kept: step 20']
 
     Args:
-        steps: (n,), ascending. A step that comes twice begins a new phase: scores before and after it cannot
-            be compared, and are not joined.
+        steps: (n,), ascending. A step that comes twice begins a new phase, whose scores cannot be compared
+            with those before it and are not joined to them.
         scores: (n,) at these steps.
         best: the step that was kept; nothing is marked if None.
         name: of the score, for the axis.

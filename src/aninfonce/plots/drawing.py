@@ -10,20 +10,11 @@ from aninfonce.plots.hover import inline, name_points
 
 
 def render(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
-    """Draw a figure; equal figures give equal bytes, text stays text, and no tick is a power of ten.
+    """Draw a figure as bytes: the same for equal figures, with text as text, and no tick as a power of ten.
 
-    Example:
-        >>> from matplotlib.figure import Figure
-        >>> render(Figure(), "png")[1:4]
-        b'PNG'
-
-    Args:
-        figure: to draw.
-        kind: of the file.
-
-    Returns:
-        Its content.
-
+    >>> from matplotlib.figure import Figure
+    >>> render(Figure(), "png")[1:4]
+    b'PNG'
     """
     import matplotlib
 
@@ -37,18 +28,10 @@ def render(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
 def inline_svg(figure: Figure, name: str, description: str) -> str:
     """Draw a figure as an element of a page.
 
-    Example:
-        >>> from matplotlib.figure import Figure
-        >>> inline_svg(Figure(), "empty", "nothing")[:4]
-        '<svg'
-
     Args:
         figure: to draw; lines with marks get an id.
         name: the beginning of these ids, unique on the page.
-        description: what a reader who cannot see it is told.
-
-    Returns:
-        The element.
+        description: for readers who cannot see it.
 
     """
     texts = name_points(figure, name)

@@ -15,21 +15,12 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-# A cloud of points has no number worth reading, and would make the page large.
+# In a cloud of points no single number is worth reading, and titles would make the page large.
 _MOST = 400
 
 
 def name_points(figure: Figure, prefix: str) -> dict[str, list[str]]:
-    """Give every line with marks an id, and a text to each of its marks.
-
-    Args:
-        figure: whose lines are named; it is then drawn with these ids.
-        prefix: of the ids, unique on the page.
-
-    Returns:
-        The texts of each line's marks, by id.
-
-    """
+    """Give every line with marks an id that starts with a prefix; returns the texts of its marks by id."""
     texts: dict[str, list[str]] = {}
     for axes in figure.axes:
         for line in axes.lines:
@@ -46,10 +37,7 @@ def inline(svg: bytes, texts: dict[str, list[str]], description: str) -> str:
     Args:
         svg: drawn by matplotlib after `name_points`.
         texts: from there.
-        description: what a reader who cannot see it is told.
-
-    Returns:
-        The element.
+        description: for readers who cannot see it.
 
     """
     ElementTree.register_namespace("", _SVG)

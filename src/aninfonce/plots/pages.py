@@ -24,7 +24,7 @@ class PagePlot:
 
     Attributes:
         name: of the file, without ending.
-        description: what a reader who cannot see it is told.
+        description: for readers who cannot see it.
         svg: the drawing.
         png: the same in pixels.
         inline: the drawing as an element of a page, which shows the numbers of its marks.
@@ -57,7 +57,7 @@ def page_template(
 
     Args:
         name: of its file in the package's folder `templates`.
-        package: that has it; what it includes, such as `style.css`, may also be one of this package.
+        package: that has it; what it includes, such as `style.css`, may also come from this package.
         filters: further ones, by name.
 
     Returns:

@@ -29,7 +29,7 @@ class ProcessSource(StreamSource):
 
     Args:
         process: to draw from.
-        seed: seed of two generators, one for the steps and one for `fresh`.
+        seed: of two generators, one for the steps and one for `fresh`.
         bulk: pairs drawn at once.
 
     """

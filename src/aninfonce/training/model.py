@@ -84,7 +84,7 @@ def build_loss(settings: LossSettings, dim: int, generator: Generator) -> nn.Mod
     """Build a loss for embeddings whose head has already put them where they live.
 
     Args:
-        settings: which, with its options.
+        settings: its name and options.
         dim: d, columns of the embedding.
         generator: draws the weights of a loss that has some, such as a candidate potential.
 

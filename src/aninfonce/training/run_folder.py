@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,12 +12,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from aninfonce._settings import by_path
-from aninfonce.training.checkpoints import (
-    CheckpointError,
-    checkpoints_in,
-    remove_checkpoints,
-    tidy_checkpoints,
-)
+from aninfonce.training.checkpoints import CheckpointError, checkpoints_in, tidy_checkpoints
 from aninfonce.training.config import TrainingConfig, identity, stored_config
 
 if TYPE_CHECKING:
@@ -28,18 +24,16 @@ _LOCK = ".lock"
 
 @contextmanager
 def claim(directory: Path, config: TrainingConfig, *, resume: bool, overwrite: bool) -> Iterator[None]:
-    """Hold the folder of a run: no other process may train there in the meantime.
+    """Lock the folder of a run: no other process may train there in the meantime.
 
-    The lock goes with the process, also if that is killed. What a killed one left unfinished is removed.
+    The system releases the lock with the process, even one that is killed; what such a process left
+    unfinished is removed. A `CheckpointError` says why a folder cannot be used.
 
     Args:
         directory: created if needed.
         config: of the run that is about to start.
         resume: whether the run that the folder holds is to go on.
         overwrite: whether it is to be removed.
-
-    Yields:
-        Nothing. A `CheckpointError` says why the folder cannot be had.
 
     """
     directory.mkdir(parents=True, exist_ok=True)
@@ -81,7 +75,7 @@ def claim_for_all(
 
 
 def refuse_taken(directory: Path, *, resume: bool, overwrite: bool) -> None:
-    """Refuse a folder that holds a run, unless it was said what to do with it."""
+    """Refuse a folder that holds a run, unless it is to be resumed or overwritten."""
     if resume and overwrite:
         raise CheckpointError("`resume` and `overwrite` exclude each other: go on with the run, or remove it")
     if not (resume or overwrite) and _holds_run(directory):
@@ -95,9 +89,9 @@ def check_settings(found: dict[str, Any], config: TrainingConfig, where: Path | 
     """Refuse to go on with a run that has other settings.
 
     Args:
-        found: settings of the run that is there, as JSON types. What they do not name has its default.
+        found: settings of the run that is there, as JSON types; those left out have their defaults.
         config: settings of the run that is about to go on.
-        where: the run is, for the message.
+        where: the run's place, for the message.
 
     """
     try:
@@ -130,6 +124,7 @@ def _settings_in(directory: Path) -> dict[str, Any] | None:
 
 def _remove_run(directory: Path) -> None:
     """Remove what runs write, and nothing else."""
-    remove_checkpoints(directory)
+    for checkpoint in checkpoints_in(directory):
+        shutil.rmtree(checkpoint)
     for name in (ROWS, TABLE, CONFIG):
         (directory / name).unlink(missing_ok=True)

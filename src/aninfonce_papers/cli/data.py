@@ -110,7 +110,7 @@ def sheet(
     out: Annotated[Path, typer.Option("--out", help="Picture to write, .png.", show_default=False)],
     rows: Annotated[int, typer.Option(min=1, help="Videos to show.")] = 8,
 ) -> None:
-    """Draw a few videos, one a row, as one picture.
+    """Draw a few videos as one picture, one video per row.
 
     For example:
 

@@ -51,7 +51,7 @@ class SlowVAESettings(Settings):
 
 
 class SlowLoss(NamedTuple):
-    """Parts of the loss, in nats a pair, not yet weighted.
+    """Parts of the loss, in nats per pair, not yet weighted.
 
     Attributes:
         pixels: cross-entropy of the pixels of both frames.

@@ -22,7 +22,7 @@ class VAESettings(Settings):
         width: units in both hidden layers of the encoder and of the decoder, which have three layers each.
         slope: of LeakyReLU on the negative side.
         epochs: passes over the images.
-        batch_size: images a step.
+        batch_size: images per step.
         lr: of Adam, falling to zero along a cosine.
         beta: weight of the Kullback–Leibler term; 1 is the evidence lower bound.
         seed: of the weights, the order of the images and the noise.
@@ -94,7 +94,7 @@ class VAE(nn.Module):
         return decoded.view(-1, *self.shape)
 
     def loss(self, images: Any, generator: Generator) -> tuple[Tensor, Tensor]:
-        """Give the two parts of the loss, in nats an image.
+        """Give the two parts of the loss, in nats per image.
 
         Args:
             images: uint8, or floats from 0 to 1, (N, C, H, W) or (N, C·H·W).
