@@ -215,7 +215,7 @@ class _Machine:
         elif step == "SETITEM":
             entry, key = stack.pop(), stack.pop()
             self._set([key, entry])
-        elif step == "GLOBAL":
+        elif step in ("GLOBAL", "INST"):
             stack.append(self._name(*argument.split(" ", 1)))
         elif step == "STACK_GLOBAL":
             name, module = stack.pop(), stack.pop()

@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean, stdev
 
 from aninfonce.extending import by_path
+from aninfonce_papers.claims import Chapter, Evidence, ledger
 from aninfonce_papers.claims.evidence import noise
-from aninfonce_papers.engine import Preset, Published, Row, Study, find_study, newest, study_names
+from aninfonce_papers.engine import (
+    Preset,
+    Published,
+    ResultStore,
+    Row,
+    Study,
+    find_study,
+    newest,
+    study_names,
+)
 from aninfonce_papers.engine.row import configuration_key
 
 
@@ -134,20 +145,19 @@ def judge(mean: float, spread: float, seeds: int, published: Published) -> str:
     return "better" if gain > 0 else "worse"
 
 
+def judged(store: ResultStore, benchmarks: str | Path | None) -> tuple[list[Section], Sequence[Chapter]]:
+    """Compare all results of a store, and judge the claims by them and by rows of benchmarks, if given."""
+    rows = store.rows()
+    if not rows:
+        raise ValueError(f"`directory` must hold results, found none in {store.path}")
+    return sections(rows), ledger(Evidence(rows, Path(benchmarks) if benchmarks else None))
+
+
 def sections(rows: Sequence[Row]) -> list[Section]:
-    """Group rows by study and preset, in the order of the papers, and compare each cell.
-
-    Args:
-        rows: as a store gives them.
-
-    Returns:
-        One section for each study and preset that has rows.
-
-    """
-    kept = newest(rows)
+    """Group rows by study and preset, in the order of the papers, and compare each cell."""
     order = {name: place for place, name in enumerate(study_names())}
     groups: dict[tuple[str, Preset], list[Row]] = {}
-    for row in kept:
+    for row in newest(rows):
         groups.setdefault((row.study, row.preset), []).append(row)
     result = []
     for name, preset in sorted(groups, key=lambda pair: (order.get(pair[0], len(order)), pair[1])):

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from aninfonce.extending import write_whole
-from aninfonce_papers.claims import LEGEND, READING, Chapter, Evidence, Line, ledger
+from aninfonce_papers.claims import LEGEND, READING, Chapter, Line
 from aninfonce_papers.engine import ResultStore
 from aninfonce_papers.report import telling
-from aninfonce_papers.report.compare import Section, sections
+from aninfonce_papers.report.compare import Section, judged
 from aninfonce_papers.report.numbers import signed, value
 
 START, END = "<!-- results: start -->", "<!-- results: end -->"
@@ -37,12 +37,7 @@ def write_markdown(
         The files that were out of date.
 
     """
-    store = ResultStore(directory)
-    rows = store.rows()
-    if not rows:
-        raise ValueError(f"`directory` must hold results, found none in {store.path}")
-    parts = sections(rows)
-    chapters = ledger(Evidence(rows, Path(benchmarks) if benchmarks else None))
+    parts, chapters = judged(ResultStore(directory), benchmarks)
     note = _NOTE.format(Path(directory).as_posix())
     texts: Mapping[Path, str] = {
         Path(page): f"{note}\n{results_page(chapters, parts)}",
