@@ -63,9 +63,6 @@ def fixed(name: str, strength: float | None = None) -> Augmentation:
             factor; of hue the turns; of blur its width in pixels. Flip and grey have none. A middling one
             if omitted.
 
-    Returns:
-        The augmentation.
-
     """
     check_choice(name, "name", NAMES)
     if name not in _WITH_STRENGTH:
@@ -86,9 +83,6 @@ def readouts(channels: int) -> dict[str, Augmentation]:
 
     Args:
         channels: 1 for grey, 3 for colour.
-
-    Returns:
-        Augmentations by name.
 
     """
     if channels not in (1, 3):

@@ -10,7 +10,7 @@ import typer
 from aninfonce.cli.errors import friendly
 
 if TYPE_CHECKING:
-    from aninfonce.datasets.package_clients import Report
+    from aninfonce.datasets.transport import Report
 
 _TO = Annotated[
     Path | None,

@@ -172,9 +172,6 @@ def dataset_names() -> tuple[str, ...]:
         >>> dataset_names()
         ('mnist', 'fashion-mnist', 'cifar10')
 
-    Returns:
-        The names.
-
     """
     return tuple(DATASETS)
 

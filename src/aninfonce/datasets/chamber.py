@@ -24,10 +24,9 @@ from filelock import FileLock
 from aninfonce._files import put, whole_folder
 from aninfonce.datasets.catalog import ABOUT, cache_dir
 from aninfonce.datasets.images import DatasetError
-from aninfonce.datasets.package_clients import Report, silent
 from aninfonce.datasets.pillow import read_picture
 from aninfonce.datasets.reading import check_unpacked, one_line, reading
-from aninfonce.datasets.transport import check_sum, download_file
+from aninfonce.datasets.transport import Report, check_sum, download_file, silent
 
 TUNNEL = "light-tunnel"
 """The name of the light tunnel's benchmark here."""

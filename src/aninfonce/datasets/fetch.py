@@ -12,8 +12,7 @@ from aninfonce.datasets.cache import store
 from aninfonce.datasets.catalog import DatasetInfo, Route, cache_dir, dataset_info, is_fetched
 from aninfonce.datasets.images import DatasetError, LabelledImages
 from aninfonce.datasets.local import SPLITS, read_images
-from aninfonce.datasets.package_clients import Report, silent
-from aninfonce.datasets.transport import download, unpack
+from aninfonce.datasets.transport import Report, download, silent, unpack
 
 # Where Debian's package has the files; other packages have them where any local copy may.
 _DEBIAN = "usr/share/datasets/fashion-mnist"

@@ -47,9 +47,6 @@ def read_images(path: str | Path, split: str = "train", *, size: int = 224) -> L
         split: "train" or "test"; a folder of pictures without such parts is the same for both.
         size: side of the square that pictures of a folder are scaled and cut to.
 
-    Returns:
-        The images.
-
     """
     check_choice(split, "split", SPLITS)
     path = Path(path)

@@ -53,9 +53,6 @@ def probe_two(first: Matrix, second: Matrix, rng: np.random.Generator) -> Probe:
         second: (N, d), the same rows changed.
         rng: decides which version of each row is shown; two probes with equal generators see the same ones.
 
-    Returns:
-        The held-out answers.
-
     """
     changed = rng.random(len(first)) < 0.5
     shown = np.where(changed[:, None], second, first)

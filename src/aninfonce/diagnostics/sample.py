@@ -179,9 +179,6 @@ def as_embedding(encoder: Any, like: Rows = None) -> Callable[[Rows], Matrix]:
         like: what the observations came in; an estimator that was fitted on a frame is given frames with the
             columns of this one, and so checks their names.
 
-    Returns:
-        The function.
-
     """
     apply: Callable[[Rows], Any]
     if isinstance(encoder, Fitted):

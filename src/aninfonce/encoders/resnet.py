@@ -190,9 +190,6 @@ def resnet(
         hidden: width inside the projector.
         generator: draws the weights.
 
-    Returns:
-        A `ProjectedEncoder`.
-
     """
     backbone = ResNet(depth, stem=stem, in_channels=in_channels, generator=generator)
     width = backbone.out_features

@@ -80,9 +80,6 @@ def knn_accuracy(
         k: number of voters. A tie goes to the class that has the nearest voter.
         metric: `"cosine"` similarity (a row of zeros is equally far from all) or `"euclidean"` distance.
 
-    Returns:
-        An `Accuracy`.
-
     """
     check_choice(metric, "metric", ("cosine", "euclidean"))
     train, test, codes, truth, classes, flags = _prepare(
@@ -131,9 +128,6 @@ def linear_probe_accuracy(
         test_labels: (M,) classes.
         C: inverse strength of the ℓ2 penalty, as in scikit-learn.
         max_iter: limit of L-BFGS iterations; a probe that reaches it is flagged.
-
-    Returns:
-        An `Accuracy`.
 
     """
     check_number(C, "C", minimum=0.0, exclusive=True)

@@ -25,9 +25,6 @@ def attribution_plot(matrix: Any, feature_names: Sequence[str] | None = None, *,
         feature_names: (D,) names of the inputs; their numbers if None.
         most: inputs that are shown at most, in their own order.
 
-    Returns:
-        The figure.
-
     """
     cells = as_matrix(matrix, "matrix")
     if (cells < 0).any():

@@ -31,9 +31,6 @@ def choice_plot(
         name: of what was chosen, for the axis.
         score: what the scores are, for the other axis.
 
-    Returns:
-        The figure.
-
     """
     tried = as_vector(candidates, "candidates")
     heights = as_vector(scores, "scores", length=len(tried))

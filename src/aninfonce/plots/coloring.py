@@ -52,9 +52,6 @@ def coloring(color: Any, rows: int, title: str | None = None) -> Coloring:
         rows: n.
         title: of the legend; "row" if the rows are numbered, else none.
 
-    Returns:
-        The colouring.
-
     """
     if color is None:
         return Coloring(np.arange(rows, dtype=np.float64), None, title or "row")

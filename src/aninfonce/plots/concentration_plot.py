@@ -40,9 +40,6 @@ def concentration_plot(
         blocks: columns that share a Λ̂, such as `[[0, 1], [2]]`; a column in none is by itself.
         as_time: the unit, if the values are time constants.
 
-    Returns:
-        The figure.
-
     """
     heights = as_vector(values, "values")
     ends = as_matrix(intervals, "intervals", columns=2)

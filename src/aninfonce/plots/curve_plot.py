@@ -40,9 +40,6 @@ def curve_plot(
         phases: names of the phases, for a legend.
         chance: what guessing scores, drawn as a line if it is near; None for no line.
 
-    Returns:
-        The figure.
-
     """
     from matplotlib.ticker import MaxNLocator
 

@@ -40,9 +40,6 @@ def embedding_plot(
         columns: the two to draw; one is drawn against the number of the row.
         trajectory: whether to join each row to the next by a thin line.
 
-    Returns:
-        The figure.
-
     """
     points = as_matrix(z, "z")
     which = _checked(columns, points.shape[1])

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from aninfonce._files import write_whole
 from aninfonce.plots._axes import Figure, plain
-from aninfonce.plots.drawing import render
-from aninfonce.plots.hover import inline, name_points
+from aninfonce.plots.drawing import inline, name_points, render
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -59,9 +58,6 @@ def page_template(
         name: of its file in the package's folder `templates`.
         package: that has it; what it includes, such as `style.css`, may also come from this package.
         filters: further ones, by name.
-
-    Returns:
-        The template.
 
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined

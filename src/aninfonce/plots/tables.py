@@ -28,9 +28,6 @@ def html_table(
         numbers: columns that are aligned to the right.
         min_width: in CSS, below which a narrow page scrolls the table instead of squeezing it.
 
-    Returns:
-        The element.
-
     """
 
     def line(kind: str, cells: Sequence[str]) -> str:

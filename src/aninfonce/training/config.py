@@ -233,9 +233,6 @@ def parse_config(
         source: where they are from, for the message.
         names: what settings are called there, such as `{"recipe.steps": "max_steps"}`.
 
-    Returns:
-        The configuration.
-
     """
     try:
         return TrainingConfig.model_validate(data)

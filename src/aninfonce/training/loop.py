@@ -30,13 +30,18 @@ from aninfonce.training.checkpoints import (
     newest_snapshot,
     save_snapshot,
 )
-from aninfonce.training.completing import check_batches, complete_config
 from aninfonce.training.config import TrainingConfig
 from aninfonce.training.early_stopping import EarlyStopping
 from aninfonce.training.errors import NonFiniteLoss, SphereFound, TrainingInterrupted
 from aninfonce.training.fitted import Fitted
 from aninfonce.training.interrupt import StoppedAtOnce, StopSignals
-from aninfonce.training.model import EncoderWithLoss, build_embedding, build_loss
+from aninfonce.training.model import (
+    EncoderWithLoss,
+    build_embedding,
+    build_loss,
+    check_batches,
+    complete_config,
+)
 from aninfonce.training.monitor import Row, concentration_of, open_monitor
 from aninfonce.training.packing import pack, unpack
 from aninfonce.training.phases import (

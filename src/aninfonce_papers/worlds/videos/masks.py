@@ -133,9 +133,6 @@ def save_videos(videos: MaskVideos, path: str | Path) -> Path:
         videos: to write.
         path: of the file, which ends in .npz.
 
-    Returns:
-        The path.
-
     """
     path = Path(path)
     if path.suffix != ".npz":
