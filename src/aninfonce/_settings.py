@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -26,6 +27,18 @@ class Settings(BaseModel):
             else value
             for name, value in data.items()
         }
+
+
+def by_path(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Name nested settings by their whole path.
+
+    >>> by_path({"recipe": {"steps": 500}, "seed": 0})
+    {'recipe.steps': 500, 'seed': 0}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        flat |= by_path(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
+    return flat
 
 
 def _wants_number(kind: Any) -> bool:

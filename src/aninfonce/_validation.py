@@ -197,9 +197,6 @@ def check_choice(value: str, name: str, choices: Collection[str], *, listed_by: 
         choices: what it may be.
         listed_by: the command or function that lists the choices, where they are too many for an error.
 
-    Returns:
-        The value.
-
     """
     if not isinstance(value, str) or value not in choices:
         few = len(choices) <= _PRINTED_CHOICES or not listed_by

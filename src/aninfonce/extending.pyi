@@ -8,6 +8,7 @@ from aninfonce._seeds import derive_seed as derive_seed
 from aninfonce._seeds import global_stream as global_stream
 from aninfonce._seeds import stream as stream
 from aninfonce._settings import Settings as Settings
+from aninfonce._settings import by_path as by_path
 from aninfonce._validation import check_choice as check_choice
 from aninfonce._validation import check_count as check_count
 from aninfonce._validation import check_matrix as check_matrix
@@ -37,7 +38,7 @@ from aninfonce.diagnostics.conditional import step_form as step_form
 from aninfonce.distributions.shaped import FORMS as FORMS
 from aninfonce.encoders._init import weights_from as weights_from
 from aninfonce.encoders.embedding import embed_in_chunks as embed_in_chunks
-from aninfonce.encoders.memory_format import fastest_order as fastest_order
+from aninfonce.encoders.small import fastest_order as fastest_order
 from aninfonce.encoders.whitening import Whitening as Whitening
 from aninfonce.optim.optimizers import build_optimizers as build_optimizers
 from aninfonce.optim.schedules import batch_size_at as batch_size_at

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from aninfonce.cli.app import app
-from aninfonce_papers.cli.render import render
+from aninfonce_papers.cli.data import render
 from aninfonce_papers.worlds.scenes import KINDS
 
 HEAVY = ("torch", "numpy", "scipy", "sklearn", "matplotlib", "lightning_fabric", "joblib", "PIL")

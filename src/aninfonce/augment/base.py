@@ -92,9 +92,9 @@ class Augmentation(ABC):
             return self._apply(images, own)
         return images.index_copy(0, rows.to(images.device), self._apply(images[rows], own))
 
-    @abstractmethod
     def _draw(self, shape: tuple[int, ...], generator: Generator) -> Parameters:
-        """Draw what is particular to this augmentation, (N, ...) each."""
+        """Draw what is particular to this augmentation, (N, ...) each; nothing if only `p` is random."""
+        return {}
 
     @abstractmethod
     def _apply(self, images: Tensor, own: Parameters) -> Tensor:
@@ -136,9 +136,6 @@ class Compose(Augmentation):
         for step in self.steps:
             images = step.apply(images, parameters)
         return images
-
-    def _draw(self, shape: tuple[int, ...], generator: Generator) -> Parameters:
-        raise NotImplementedError
 
     def _apply(self, images: Tensor, own: Parameters) -> Tensor:
         raise NotImplementedError

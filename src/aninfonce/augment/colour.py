@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import torch
 from torch import Generator, Tensor
@@ -27,9 +26,6 @@ class Grey(Augmentation):
     name = "grey"
     colour = True
 
-    def _draw(self, shape: tuple[int, ...], generator: Generator) -> Parameters:
-        return {}
-
     def _apply(self, images: Tensor, own: Parameters) -> Tensor:
         grey: Tensor = kornia().color.rgb_to_grayscale(images)
         return grey.expand_as(images)
@@ -48,7 +44,7 @@ class _Factor(Augmentation):
         return {"factor": uniform(shape[0], self.factor, generator)}
 
     def _apply(self, images: Tensor, own: Parameters) -> Tensor:
-        return _CHANGES[self.name](images, own["factor"]).clamp(0, 1)
+        return _changed(self.name, images, own["factor"])
 
 
 class Brightness(_Factor):
@@ -139,34 +135,20 @@ class Jitter(Augmentation):
             for number, name in enumerate(self.ranges):
                 rows = (place == number).nonzero()[:, 0]
                 if len(rows):
-                    changed = _CHANGES[name](images[rows], own[name][rows]).clamp(0, 1)
-                    images = images.index_copy(0, rows, changed)
+                    images = images.index_copy(0, rows, _changed(name, images[rows], own[name][rows]))
         return images
 
 
-def _brightness(images: Tensor, factor: Tensor) -> Tensor:
-    changed: Tensor = kornia().enhance.adjust_brightness_accumulative(images, factor)
-    return changed
-
-
-def _contrast(images: Tensor, factor: Tensor) -> Tensor:
-    changed: Tensor = kornia().enhance.adjust_contrast_with_mean_subtraction(images, factor)
-    return changed
-
-
-def _saturation(images: Tensor, factor: Tensor) -> Tensor:
-    changed: Tensor = kornia().enhance.adjust_saturation_with_gray_subtraction(images, factor)
-    return changed
-
-
-def _hue(images: Tensor, factor: Tensor) -> Tensor:
-    changed: Tensor = kornia().enhance.adjust_hue(images, 2 * math.pi * factor)
-    return changed
-
-
-_CHANGES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "brightness": _brightness,
-    "contrast": _contrast,
-    "saturation": _saturation,
-    "hue": _hue,
+# By name: which of kornia's changes, and how many of its units are one of ours (hues are turned by radians).
+_CHANGES = {
+    "brightness": ("adjust_brightness_accumulative", 1.0),
+    "contrast": ("adjust_contrast_with_mean_subtraction", 1.0),
+    "saturation": ("adjust_saturation_with_gray_subtraction", 1.0),
+    "hue": ("adjust_hue", 2 * math.pi),
 }
+
+
+def _changed(name: str, images: Tensor, factor: Tensor) -> Tensor:
+    function, unit = _CHANGES[name]
+    changed: Tensor = getattr(kornia().enhance, function)(images, unit * factor)
+    return changed.clamp(0, 1)

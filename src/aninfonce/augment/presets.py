@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from aninfonce._validation import check_choice
 from aninfonce.augment.base import Augmentation, Compose
 from aninfonce.augment.colour import Brightness, Contrast, Grey, Hue, Jitter, Saturation
 from aninfonce.augment.spatial import Blur, Crop, Flip
 
-_WITH_STRENGTH = {
-    # The middle of what SimCLR draws, and half of its largest changes of colour.
-    "crop": 0.6,
-    "brightness": 1.4,
-    "contrast": 1.4,
-    "saturation": 1.4,
-    "hue": 0.1,
-    "blur": 1.0,
+# With a middling strength: the middle of what SimCLR draws, and half of its largest changes of colour.
+_WITH_STRENGTH: dict[str, tuple[Callable[[tuple[float, float]], Augmentation], float]] = {
+    "crop": (partial(Crop, ratio=(1.0, 1.0)), 0.6),
+    "brightness": (Brightness, 1.4),
+    "contrast": (Contrast, 1.4),
+    "saturation": (Saturation, 1.4),
+    "hue": (Hue, 0.1),
+    "blur": (Blur, 1.0),
 }
 _COLOURED = ("grey", "hue", "saturation")
 NAMES = ("crop", "flip", "grey", "brightness", "contrast", "hue", "saturation", "blur")
@@ -60,23 +63,15 @@ def fixed(name: str, strength: float | None = None) -> Augmentation:
             factor; of hue the turns; of blur its width in pixels. Flip and grey have none. A middling one
             if omitted.
 
-    Returns:
-        The augmentation.
-
     """
     check_choice(name, "name", NAMES)
     if name not in _WITH_STRENGTH:
         if strength is not None:
             raise ValueError(f"`strength` must be omitted for {name!r}, got {strength:g}")
         return Flip() if name == "flip" else Grey()
-    value = _WITH_STRENGTH[name] if strength is None else strength
-    between = (value, value)
-    if name == "crop":
-        return Crop(between, (1.0, 1.0))
-    if name == "blur":
-        return Blur(between)
-    kinds = {"brightness": Brightness, "contrast": Contrast, "hue": Hue, "saturation": Saturation}
-    return kinds[name](between)
+    build, middling = _WITH_STRENGTH[name]
+    value = middling if strength is None else strength
+    return build((value, value))
 
 
 def readouts(channels: int) -> dict[str, Augmentation]:
@@ -88,9 +83,6 @@ def readouts(channels: int) -> dict[str, Augmentation]:
 
     Args:
         channels: 1 for grey, 3 for colour.
-
-    Returns:
-        Augmentations by name.
 
     """
     if channels not in (1, 3):

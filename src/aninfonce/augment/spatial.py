@@ -84,9 +84,6 @@ class Flip(Augmentation):
 
     name = "flip"
 
-    def _draw(self, shape: tuple[int, ...], generator: Generator) -> Parameters:
-        return {}
-
     def _apply(self, images: Tensor, own: Parameters) -> Tensor:
         flipped: Tensor = kornia().geometry.transform.hflip(images)
         return flipped

@@ -11,7 +11,7 @@ from aninfonce._seeds import stream
 from aninfonce._validation import check_count, describe
 from aninfonce.augment.base import Augmentation, Parameters, as_pixels
 from aninfonce.processes import PairBatch
-from aninfonce.sources.base import PairSource, State
+from aninfonce.sources.base import State, StreamSource
 from aninfonce.sources.epoch_order import EpochOrder
 from aninfonce.sources.rows_aside import others, rows_aside
 
@@ -33,7 +33,7 @@ class Views(NamedTuple):
     parameters_pos: Parameters
 
 
-class ViewSource(PairSource):
+class ViewSource(StreamSource):
     """Two augmentations of each image, in a new order each epoch, as `training.fit` takes pairs.
 
     An incomplete last batch of an epoch is left out. A resumed run sees the very views that an uninterrupted
@@ -69,6 +69,7 @@ class ViewSource(PairSource):
     ) -> None:
         if len(getattr(images, "shape", ())) != 4 or len(images) < 2:
             raise ValueError(f"`images` must be at least 2 of shape (N, C, H, W), got {describe(images)}")
+        super().__init__(seed)
         self.images = images
         self.augmentation = augmentation
         self.flat = flat
@@ -76,9 +77,6 @@ class ViewSource(PairSource):
         self.sharded = shard[1] > 1
         self.largest_batch = len(images)
         self._order = EpochOrder(len(images), seed, "images")
-        self._seed = seed
-        self._stream = stream(seed, "pairs", "steps")
-        self._aside = stream(seed, "pairs", "fits")
 
     def views(self, n: int) -> Views:
         """Take the next `n` pairs, or this process's share of them, with all that was drawn for them."""
@@ -132,14 +130,9 @@ class ViewSource(PairSource):
 
     def state(self) -> State:
         """States of the generators, and the position in the epoch."""
-        return {
-            **self._order.state(),
-            "stream": self._stream.get_state(),
-            "aside": self._aside.get_state(),
-        }
+        return {**self._order.state(), **super().state()}
 
     def restore(self, state: State) -> None:
         """Order the epoch of the state again and go to its position in it."""
         self._order.restore(state)
-        self._stream.set_state(state["stream"])
-        self._aside.set_state(state["aside"])
+        super().restore(state)

@@ -37,16 +37,13 @@ class AuditData:
 
 
 def open_audit_data(text: str, pairs: int, seed: int, size: int) -> AuditData:
-    """Read what --data names; a path comes first, since a folder may be called like a data set.
+    """Read what --data names; a path comes first, since a folder may have the name of a data set.
 
     Args:
         text: a file or folder of arrays, a folder of images, or a data set by name.
         pairs: images to take, at most.
         seed: draws them and their views.
         size: side of the squares that pictures are cut to.
-
-    Returns:
-        The data.
 
     """
     path = Path(text)

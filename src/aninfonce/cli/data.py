@@ -10,7 +10,7 @@ import typer
 from aninfonce.cli.errors import friendly
 
 if TYPE_CHECKING:
-    from aninfonce.datasets.package_clients import Report
+    from aninfonce.datasets.transport import Report
 
 _TO = Annotated[
     Path | None,
@@ -115,7 +115,7 @@ def show(to: _TO = None) -> None:
         aninfonce data list --to data
     """
     from aninfonce.datasets import cache_dir, dataset_info, dataset_names
-    from aninfonce.datasets.places import is_fetched
+    from aninfonce.datasets.catalog import is_fetched
 
     place = cache_dir(to)
     for name in dataset_names():

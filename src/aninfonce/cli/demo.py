@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,31 +42,38 @@ def demo(
     command = (
         f"aninfonce demo{' --recording' if recording else ''} --seed {seed}{' --quick' if quick else ''}"
     )
-    page = (_show_recording if recording else _show_losses)(out, seed, quick, command)
-    typer.echo(f"pictures: {page}")
+    numbers, page = (_show_recording if recording else _show_losses)(seed, quick, command)
+
+    from aninfonce._files import write_whole
+
+    write_whole(out / "results.json", json.dumps(numbers, indent=1, ensure_ascii=False))
+    write_whole(out / "index.html", page)
+    typer.echo(f"pictures: {out / 'index.html'}")
 
 
-def _show_losses(out: Path, seed: int, quick: bool, command: str) -> Path:
+def _show_losses(seed: int, quick: bool, command: str) -> tuple[Any, str]:
+    """Print a table of both losses; gives the numbers behind it, and the page."""
     from aninfonce.cli.worker_context import worker_context
 
     worker_context()
     from rich.console import Console
 
-    from aninfonce.cli.demo_page import write_page
+    from aninfonce.cli.demo_page import render_page
     from aninfonce.cli.demo_runs import comparison_table, run_side_by_side
 
     runs = run_side_by_side(seed, quick=quick)
     Console().print(comparison_table(runs))
-    return write_page(runs, out, command=command)
+    return [asdict(run) for run in runs], render_page(runs, command=command)
 
 
-def _show_recording(out: Path, seed: int, quick: bool, command: str) -> Path:
+def _show_recording(seed: int, quick: bool, command: str) -> tuple[Any, str]:
+    """Print a table of the recording; gives the numbers behind it, and the page."""
     from rich.console import Console
 
-    from aninfonce.cli.demo_recording import recording_table, run_recording, write_recording_page
+    from aninfonce.cli.demo_recording import recording_table, render_recording_page, run_recording
 
     console = Console()
     with console.status("fitting ContrastiveICA to the recording"):
         found = run_recording(seed, quick=quick)
     console.print(recording_table(found))
-    return write_recording_page(found, out, command=command)
+    return asdict(found), render_recording_page(found, command=command)

@@ -1,50 +1,23 @@
-"""The demo's page: what was hidden and what was found as pictures, then curves, then numbers."""
+"""The demo's page: pictures of what was hidden and what was found, then curves, then numbers."""
 
 from __future__ import annotations
 
 import colorsys
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from aninfonce._files import write_whole
 from aninfonce.cli.demo_runs import DemoRun, comparison_rows
-from aninfonce.plots._axes import ACCENT, LEVEL, MAIN, SOFT, new_axes, whole_ticks
+from aninfonce.plots._axes import ACCENT, LEVEL, MAIN, SOFT, Axes, Figure, new_axes, whole_ticks
 from aninfonce.plots.drawing import inline_svg
 from aninfonce.plots.pages import page_template
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 _COLOURS = {"InfoNCE": ACCENT, "AnInfoNCE": MAIN}
-# Lightness and saturation of dots: seen on white and on black.
+# Lightness and saturation of dots that show on white and on black.
 _LIGHT, _FULL = 0.52, 0.7
-# A few factors lie far out; the rest needs the room.
+# The picture leaves out the few points that lie far out.
 _FAR = 0.995
-
-
-def write_page(runs: list[DemoRun], out: Path, *, command: str) -> Path:
-    """Write index.html, and the numbers behind it as results.json.
-
-    Args:
-        runs: both trainings.
-        out: folder, made if it is not there.
-        command: that made them.
-
-    Returns:
-        Path of the page.
-
-    """
-    numbers = json.dumps([asdict(run) for run in runs], indent=1, ensure_ascii=False)
-    write_whole(out / "results.json", numbers)
-    page = out / "index.html"
-    write_whole(page, render_page(runs, command=command))
-    return page
 
 
 def render_page(runs: list[DemoRun], *, command: str) -> str:
@@ -78,7 +51,7 @@ def render_page(runs: list[DemoRun], *, command: str) -> str:
 
 
 def _percent(share: float) -> str:
-    r"""Write a share of 1; no rounding makes it whole.
+    r"""Write a share as a percentage; rounding never makes it 100 %.
 
     >>> _percent(0.0326), _percent(0.9989), _percent(0.99996)
     ('3\xa0%', '99.9\xa0%', '99.9\xa0%')

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import time
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from aninfonce._files import write_whole
-from aninfonce.plots._axes import ACCENT, MAIN, SOFT, new_axes
+from aninfonce.plots._axes import ACCENT, MAIN, SOFT, Figure, new_axes
 from aninfonce.plots.drawing import inline_svg
 from aninfonce.plots.pages import page_template
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from rich.table import Table
 
 Floats = npt.NDArray[np.float64]
@@ -81,16 +77,7 @@ class RecordingRun:
 
 
 def record(rows: int, seed: int) -> tuple[Floats, Floats]:
-    """Draw sources of unit variance and mix them.
-
-    Args:
-        rows: T.
-        seed: of sources and mixing.
-
-    Returns:
-        Sources (T, 5) and channels (T, 5).
-
-    """
+    """Draw sources (T, 5) of unit variance, and mix them to channels (T, 5)."""
     import torch
     from scipy.signal import lfilter
 
@@ -117,9 +104,6 @@ def run_recording(seed: int, *, quick: bool) -> RecordingRun:
     ica = ContrastiveICA(n_components=len(PHI), random_state=seed, **settings).fit(x[:rows])
     seconds = time.perf_counter() - start
     pca = PCA(len(PHI)).fit(x[:rows])
-    times, intervals = ica.time_constants_, ica.time_constants_interval_
-    assert times is not None
-    assert intervals is not None
     ours = _match(z[rows:], ica.transform(x[rows:]))
     times, intervals = ica.time_constants_, ica.time_constants_interval_
     assert times is not None
@@ -165,24 +149,6 @@ def recording_table(found: RecordingRun) -> Table:
     for name, match in (("PCA", found.pca), ("ours", found.ours)):
         table.add_row(name, *(f"{value:.3f}" for value in (match.correlation, match.r2, *match.each)))
     return table
-
-
-def write_recording_page(found: RecordingRun, out: Path, *, command: str) -> Path:
-    """Write index.html, and the numbers behind it as results.json.
-
-    Args:
-        found: what to show.
-        out: folder, made if it is not there.
-        command: that made it.
-
-    Returns:
-        Path of the page.
-
-    """
-    write_whole(out / "results.json", json.dumps(asdict(found), indent=1, ensure_ascii=False))
-    page = out / "index.html"
-    write_whole(page, render_recording_page(found, command=command))
-    return page
 
 
 def render_recording_page(found: RecordingRun, *, command: str) -> str:

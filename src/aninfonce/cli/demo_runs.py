@@ -68,7 +68,7 @@ def demo_config(name: str, seed: int, *, quick: bool) -> TrainingConfig:
     """Give the settings of one of the two trainings."""
     from aninfonce.recipe import INFONCE_RATES, scaled_rates
 
-    # At the rates of AnInfoNCE, a sixth of the style is left over from the start at the same loss.
+    # At the rates of AnInfoNCE, a sixth of the style survives from the initial weights, at the same loss.
     rates = scaled_rates(INFONCE_RATES) if name == "InfoNCE" else {}
     return TrainingConfig.model_validate(
         {
@@ -187,7 +187,7 @@ def train_one(name: str, seed: int, *, quick: bool, reporter: Reporter) -> DemoR
 
 
 def _rounded(rows: Any) -> list[list[float]]:
-    """Give so many digits as a picture shows."""
+    """Keep as many digits as a picture shows."""
     return [[round(float(value), 4) for value in row] for row in rows]
 
 

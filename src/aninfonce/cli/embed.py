@@ -67,6 +67,6 @@ def _write(path: Path, embedding: npt.NDArray[Any]) -> None:
             np.savez(file, embedding=embedding)
         else:
             names = ",".join(f"embedding_{column}" for column in range(embedding.shape[1]))
-            # So many digits give back every bit.
+            # Enough digits to restore every bit.
             digits = "%.9g" if embedding.dtype == np.float32 else "%.17g"
             np.savetxt(file, embedding, fmt=digits, delimiter=",", header=names, comments="")

@@ -11,7 +11,7 @@ _PRELOAD = ["aninfonce.training.loop", "aninfonce.processes", "lightning_fabric"
 
 
 def worker_context() -> Any:
-    """Choose how workers are started: from a fork server where there is one, else from scratch.
+    """Choose how workers are started: by a fork server where the system has one, else from scratch.
 
     The first call starts the server without waiting for it.
     """

@@ -1,5 +1,6 @@
 from aninfonce.datasets.cache import load_images as load_images
 from aninfonce.datasets.catalog import DatasetInfo as DatasetInfo
+from aninfonce.datasets.catalog import cache_dir as cache_dir
 from aninfonce.datasets.catalog import dataset_info as dataset_info
 from aninfonce.datasets.catalog import dataset_names as dataset_names
 from aninfonce.datasets.chamber import TUNNEL_FACTORS as TUNNEL_FACTORS
@@ -13,4 +14,3 @@ from aninfonce.datasets.images import DatasetError as DatasetError
 from aninfonce.datasets.images import LabelledImages as LabelledImages
 from aninfonce.datasets.local import read_images as read_images
 from aninfonce.datasets.picture_folder import read_folder as read_folder
-from aninfonce.datasets.places import cache_dir as cache_dir

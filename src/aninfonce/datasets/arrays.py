@@ -1,4 +1,4 @@
-"""Numbers in files: nothing is executed, and no memory asked for that a file of numpy's cannot fill."""
+"""Numbers in files: nothing is executed, and no more memory is allocated than the file can fill."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from aninfonce.datasets.table_files import TABLES, read_table
 Array = npt.NDArray[Any]
 
 NUMBERS = "biuf"
-"""Kinds that numpy abbreviates so: booleans, whole numbers with and without sign, floating-point numbers."""
+"""numpy's letters for booleans, signed and unsigned whole numbers, and floating-point numbers."""
 
 _MAGIC = b"\x93NUMPY"
 _WHAT = "numeric arrays"
@@ -71,15 +71,12 @@ def read_npy(path: Path, *, mapped: bool = False) -> Array:
 
 
 def read_npz(path: Path, names: Collection[str] | None = None, *, kinds: str = NUMBERS) -> dict[str, Array]:
-    """Read the arrays of an .npz file.
+    """Read the arrays of an .npz file by name, or those of some names.
 
     Args:
         path: of the file.
         names: arrays to read, where they exist; all if omitted.
         kinds: allowed kinds of numbers, as numpy abbreviates them; "U" is text.
-
-    Returns:
-        Arrays by name, as they were saved.
 
     """
     with _archive(path) as (archive, members):
@@ -92,16 +89,7 @@ def read_npz(path: Path, names: Collection[str] | None = None, *, kinds: str = N
 
 
 def read_named(path: Path, names: Collection[str] | None = None) -> dict[str, Array]:
-    """Read arrays as the ending says: .npz, .csv, .parquet, or else .npy, whose array is `x`.
-
-    Args:
-        path: of the file.
-        names: of those to read, if they are there; all if omitted.
-
-    Returns:
-        Arrays by name.
-
-    """
+    """Read arrays by name, all or some, as the ending says: .npz, .csv, .parquet, or else .npy as `x`."""
     ending = path.suffix.lower()
     if ending == ".npz":
         return read_npz(path, names)
@@ -130,7 +118,7 @@ def _archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, zipfile.Zi
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, kinds: str) -> Array:
-    # The others unpack without a bound, and numpy writes none of them.
+    # Other methods unpack without a bound, and numpy uses none of them.
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise DatasetError(f"{where} must be stored or deflated, got method {info.compress_type} of zip")
     with archive.open(info) as stream:
@@ -149,11 +137,11 @@ class _Header:
 
     @property
     def size(self) -> int:
-        """Number of bytes, which numpy itself would let overflow."""
+        """Number of bytes, as an integer that cannot overflow, unlike numpy's."""
         return math.prod(self.shape) * self.dtype.itemsize
 
     def fill(self, stream: IO[bytes]) -> Array:
-        """Read the numbers; the end is asked for too, where zip compares its sum."""
+        """Read the numbers, and on to the end of the stream, where zip compares its checksum."""
         values: Array = np.empty(math.prod(self.shape), self.dtype)
         content = values.view(np.uint8)
         start = 0

@@ -11,10 +11,9 @@ import numpy as np
 from aninfonce._files import whole_folder
 from aninfonce._validation import check_choice, did_you_mean
 from aninfonce.datasets.arrays import read_npy
-from aninfonce.datasets.catalog import DATASETS, DatasetInfo, dataset_names
+from aninfonce.datasets.catalog import ABOUT, DATASETS, DatasetInfo, cache_dir, dataset_names, is_fetched
 from aninfonce.datasets.images import DatasetError, ImageRows, LabelledImages
 from aninfonce.datasets.local import SPLITS, read_images
-from aninfonce.datasets.places import ABOUT, cache_dir, is_fetched
 
 _ROWS = 4096
 
@@ -62,17 +61,9 @@ def load_images(
 
 
 def store(info: DatasetInfo, place: Path, parts: dict[str, LabelledImages], origin: str) -> Path:
-    """Put a data set into the cache, whole or not at all, once its checks have passed.
+    """Put the splits of a data set into the cache directory, whole or not at all, if their sums match.
 
-    Args:
-        info: entry of the catalogue.
-        place: the cache directory.
-        parts: images of each split.
-        origin: where they came from, for the record.
-
-    Returns:
-        The folder of the data set.
-
+    Gives the folder of the data set, which also records their `origin`.
     """
     for split, part in parts.items():
         check_part(info, split, part)

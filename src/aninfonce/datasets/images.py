@@ -21,11 +21,11 @@ class DatasetError(ValueError):
 
 
 class MissingSplit(DatasetError):
-    """A folder of images without the part that was asked for."""
+    """A folder of images does not have the split that was asked for."""
 
 
 class ImageRows(Protocol):
-    """Images that are taken by rows: an array in memory, one on disk, or files that are opened when asked."""
+    """Images indexed by row: an array in memory, one on disk, or files that are opened when they are used."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -81,7 +81,7 @@ class LabelledImages:
             seed: draws them at random; the first `n` if omitted.
 
         Returns:
-            The images, in the order in which they stand.
+            The images, in their original order.
 
         """
         n = min(check_count(n, "n"), len(self))

@@ -1,15 +1,14 @@
-"""Copies of data sets that a user has already, in the formats that they come in."""
+"""Copies of data sets that a user already has, in their usual formats."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from aninfonce._validation import check_choice
-from aninfonce.datasets.cifar import read_batches, read_binary_batch, read_pickled_batch
+from aninfonce.datasets.cifar import read_batches, read_binary_batch, read_pickled_batch, read_sheets
 from aninfonce.datasets.idx import read_idx_pair
 from aninfonce.datasets.images import DatasetError, LabelledImages, MissingSplit
 from aninfonce.datasets.picture_folder import has_classes, read_folder
-from aninfonce.datasets.sheets import read_sheets
 
 SPLITS = ("train", "test")
 
@@ -31,7 +30,7 @@ _FOLDERS = {"train": ("train",), "test": ("test", "val")}
 
 
 def read_images(path: str | Path, split: str = "train", *, size: int = 224) -> LabelledImages:
-    """Read a local copy in whichever usual format it has.
+    """Read a local copy, in whichever of the usual formats it is.
 
     Example:
         >>> import numpy as np
@@ -47,9 +46,6 @@ def read_images(path: str | Path, split: str = "train", *, size: int = 224) -> L
             labels), or of pictures with one folder per class, perhaps below train/ and test/ or val/.
         split: "train" or "test"; a folder of pictures without such parts is the same for both.
         size: side of the square that pictures of a folder are scaled and cut to.
-
-    Returns:
-        The images.
 
     """
     check_choice(split, "split", SPLITS)

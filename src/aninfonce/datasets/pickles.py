@@ -1,10 +1,10 @@
-"""Pickled arrays, read by a machine that calls nothing and knows only the opcodes such files need."""
+"""Pickled arrays, read by an interpreter that calls nothing and knows only the opcodes such files need."""
 
 from __future__ import annotations
 
 import codecs
 import mmap
-import struct
+import pickletools
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -24,9 +24,9 @@ _NEWEST = 5
 
 
 def read_pickle(path: Path, what: str, kinds: Collection[str]) -> Any:
-    """Read dicts, lists, numbers, texts and arrays; whatever else is in the file is refused, not called.
+    """Read dicts, lists, numbers, texts and arrays; anything else in the file is refused, never called.
 
-    Time and memory are bounded by the size of the file: each list or dict may be in one place only, and all
+    Time and memory are bounded by the size of the file: each list or dict may appear only once, and all
     arrays together may not be much larger than the file.
 
     Example:
@@ -96,24 +96,25 @@ class _Array:
     state: tuple[Any, ...] = ()
 
 
-# Steps of pickle by their codes. Those with a content are followed by its length in so many bytes,
-_TEXTS = {b"\x8c": 1, b"X": 4, b"\x8d": 8}
-_BYTES = {b"U": 1, b"T": 4, b"C": 1, b"B": 4, b"\x8e": 8, b"\x96": 8}
-_LONGS = {b"\x8a": 1, b"\x8b": 4}
-# others by so many bytes of a number.
-_NUMBERS = {b"K": "<B", b"M": "<H", b"J": "<i", b"G": ">d"}
-_PUTS = {b"q": 1, b"r": 4}
-_GETS = {b"h": 1, b"j": 4}
-_CONSTANTS = {b"N": None, b"\x88": True, b"\x89": False}
-_TUPLES = {b")": 0, b"\x85": 1, b"\x86": 2, b"\x87": 3}
+# Steps of pickle, by the names that `pickletools` has for them, which also reads what follows their codes.
+_STEPS = {step.code.encode("latin1"): step for step in pickletools.opcodes}
+_PUTS, _GETS = ("PUT", "BINPUT", "LONG_BINPUT"), ("GET", "BINGET", "LONG_BINGET")
+_NUMBERS = ("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT")
+_TEXTS = ("UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8")
+_BYTES = ("SHORT_BINBYTES", "BINBYTES", "BINBYTES8", "BYTEARRAY8")
+_TEXTS_OF_PYTHON_2 = ("SHORT_BINSTRING", "BINSTRING")
+_CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+_TUPLES = {"EMPTY_TUPLE": 0, "TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
+_CLOSE_A_MARK = ("LIST", "TUPLE", "DICT", "APPENDS", "SETITEMS", "POP_MARK")
 
 
 class _Machine:
     """The stack machine of pickle without its calls."""
 
     def __init__(self, path: Path, content: mmap.mmap, kinds: Collection[str]) -> None:
-        self._path, self._content, self._kinds = path, content, kinds
-        self._at = 0
+        self._path, self._kinds = path, kinds
+        # Read as a file by pickletools, whose types know no maps of memory.
+        self._content: Any = content
         self._stack: list[Any] = []
         self._below: list[list[Any]] = []
         self._memo: dict[int, Any] = {}
@@ -124,141 +125,108 @@ class _Machine:
     def run(self) -> Any:
         """Take all steps."""
         for _ in range(_MOST_STEPS):
-            code = self._take(1)
-            if code == b".":
+            step = _STEPS.get(self._content.read(1))
+            if step is None:
+                raise ValueError("it ends early, or takes a step that pickle does not know")
+            if step.name == "STOP":
                 return self._plain(self._stack.pop(), _DEEPEST)
-            self._step(code)
+            self._step(step.name, self._argument(step))
         raise self._refusal(f"takes more than {_MOST_STEPS} steps")
 
     def _refusal(self, why: str) -> DatasetError:
         return DatasetError(f"{self._path} was not opened: it {why}, which no file of arrays needs")
 
-    def _take(self, length: int) -> bytes:
-        part = self._content[self._at : self._at + length]
-        if len(part) < length:
-            raise EOFError(f"{length} bytes were expected, got {len(part)}")
-        self._at += length
-        return part
-
-    def _number(self, width: int) -> int:
-        return int.from_bytes(self._take(width), "little")
-
-    def _line(self) -> bytes:
-        end = self._content.find(b"\n", self._at)
-        if end < 0:
-            raise EOFError("a line has no end")
-        return self._take(end + 1 - self._at)[:-1]
+    def _argument(self, step: pickletools.OpcodeInfo) -> Any:
+        if step.name == "STRING":
+            # Where pickletools would allow for ASCII only.
+            quoted = pickletools.read_stringnl(self._content, decode=False)
+            return codecs.escape_decode(quoted)[0]
+        return None if step.arg is None else step.arg.reader(self._content)
 
     def _put(self, place: int) -> None:
-        # Python counts them; numbers chosen at will could all have one hash.
+        # Python numbers them from 0; numbers chosen freely could all have one hash.
         if place > _MOST_STEPS:
             raise ValueError(f"a place of the memo must be at most {_MOST_STEPS}")
         self._memo[place] = self._stack[-1]
 
     def _charge(self, size: int) -> None:
-        """Count bytes that are made; an honest file has all of them."""
+        """Count bytes that are made; an honest file holds all of them."""
         self._left -= size
         if self._left < 0:
             raise self._refusal(f"makes far more than the {len(self._content)} bytes that it has")
 
-    def _step(self, code: bytes) -> None:
+    def _step(self, name: str, argument: Any) -> None:
         stack = self._stack
-        if code in _NUMBERS:
-            form = _NUMBERS[code]
-            stack.append(struct.unpack(form, self._take(struct.calcsize(form)))[0])
-        elif code in _PUTS:
-            self._put(self._number(_PUTS[code]))
-        elif code in _GETS:
-            stack.append(self._memo[self._number(_GETS[code])])
-        elif code == b"\x94":
+        if name in _NUMBERS or name in _TEXTS or name == "STRING":
+            stack.append(argument)
+        elif name in _PUTS:
+            self._put(argument)
+        elif name in _GETS:
+            stack.append(self._memo[argument])
+        elif name == "MEMOIZE":
             self._put(len(self._memo))
-        elif code in _TEXTS:
-            stack.append(self._take(self._number(_TEXTS[code])).decode("utf-8", "surrogatepass"))
-        elif code in _BYTES:
-            stack.append(self._take(self._number(_BYTES[code])))
-        elif code in _TUPLES:
-            stack.append(tuple(stack.pop() for _ in range(_TUPLES[code]))[::-1])
-        elif code in _CONSTANTS:
-            stack.append(_CONSTANTS[code])
-        elif code == b"\x80":
-            if self._number(1) > _NEWEST:
-                raise ValueError(f"its protocol is newer than {_NEWEST}")
-        elif code == b"\x95":
-            # The length of a part that could be read at once.
-            self._take(8)
-        elif code in _LONGS:
-            stack.append(int.from_bytes(self._take(self._number(_LONGS[code])), "little", signed=True))
-        elif code == b"(":
+        elif name in _BYTES:
+            stack.append(bytes(argument))
+        elif name in _TEXTS_OF_PYTHON_2:
+            stack.append(argument.encode("latin1"))
+        elif name in _TUPLES:
+            stack.append(tuple(stack.pop() for _ in range(_TUPLES[name]))[::-1])
+        elif name in _CONSTANTS:
+            stack.append(_CONSTANTS[name])
+        elif name == "MARK":
             self._below.append(stack)
             self._stack = []
-        elif code in b"ldtue01":
-            self._collect(code)
-        elif code in b"ILFSVpg":
-            self._read_line(code)
-        else:
-            self._build(code)
+        elif name in _CLOSE_A_MARK:
+            self._close_mark(name)
+        elif name == "POP":
+            stack.pop()
+        elif name == "PROTO":
+            if argument > _NEWEST:
+                raise ValueError(f"its protocol is newer than {_NEWEST}")
+        # A frame is a part that could be read at once.
+        elif name != "FRAME":
+            self._build(name, argument)
 
-    def _collect(self, code: bytes) -> None:
-        """Close what was opened by a mark, or take from the top."""
-        if code == b"0":
-            self._stack.pop()
-            return
+    def _close_mark(self, name: str) -> None:
+        """Do something with all that was put on the stack since a mark."""
         entries, self._stack = self._stack, self._below.pop()
-        if code == b"l":
+        if name == "LIST":
             self._stack.append(entries)
-        elif code == b"t":
+        elif name == "TUPLE":
             self._stack.append(tuple(entries))
-        elif code == b"d":
+        elif name == "DICT":
             self._stack.append({})
             self._set(entries)
-        elif code == b"u":
+        elif name == "SETITEMS":
             self._set(entries)
-        elif code == b"e":
+        elif name == "APPENDS":
             self._list().extend(entries)
 
-    def _read_line(self, code: bytes) -> None:
-        """Read what protocol 0 writes as text."""
-        line = self._line()
-        if code == b"p":
-            self._put(int(line))
-        elif code == b"g":
-            self._stack.append(self._memo[int(line)])
-        elif code == b"I":
-            self._stack.append(line == b"01" if line in (b"00", b"01") else int(line))
-        elif code == b"L":
-            self._stack.append(int(line.removesuffix(b"L")))
-        elif code == b"F":
-            self._stack.append(float(line))
-        elif code == b"S":
-            self._stack.append(codecs.escape_decode(line.strip()[1:-1])[0])
-        else:
-            self._stack.append(line.decode("raw-unicode-escape"))
-
-    def _build(self, code: bytes) -> None:
+    def _build(self, step: str, argument: Any) -> None:
         """Make lists, dicts and what stands for arrays."""
         stack = self._stack
-        if code == b"]":
+        if step == "EMPTY_LIST":
             stack.append([])
-        elif code == b"}":
+        elif step == "EMPTY_DICT":
             stack.append({})
-        elif code == b"a":
+        elif step == "APPEND":
             entry = stack.pop()
             self._list().append(entry)
-        elif code == b"s":
+        elif step == "SETITEM":
             entry, key = stack.pop(), stack.pop()
             self._set([key, entry])
-        elif code in b"ci":
-            stack.append(self._name(self._line(), self._line()))
-        elif code == b"\x93":
+        elif step in ("GLOBAL", "INST"):
+            stack.append(self._name(*argument.split(" ", 1)))
+        elif step == "STACK_GLOBAL":
             name, module = stack.pop(), stack.pop()
             stack.append(self._name(module, name))
-        elif code == b"R":
+        elif step == "REDUCE":
             arguments, name = stack.pop(), stack.pop()
             stack.append(self._made(name, *arguments))
-        elif code == b"b":
+        elif step == "BUILD":
             self._set_state(stack.pop(), stack[-1])
         else:
-            raise ValueError(f"step {code!r} is none of a file of arrays")
+            raise ValueError(f"step {step} is none of a file of arrays")
 
     def _list(self) -> list[Any]:
         if not isinstance(self._stack[-1], list):

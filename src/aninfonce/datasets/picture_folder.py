@@ -18,7 +18,7 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".ppm", ".tif", ".tiff")
 
 
 class FolderImages:
-    """Pictures that are decoded when rows are asked for, so that a million of them need no memory.
+    """Pictures that are decoded when their rows are used, so that a million of them need no memory.
 
     Each is scaled until its shorter side fits, then cut to the square in its middle. Several rows are decoded
     by threads, one for each core, since Pillow lets them run side by side.

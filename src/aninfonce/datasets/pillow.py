@@ -12,7 +12,7 @@ import numpy as np
 from aninfonce.datasets.images import DatasetError
 from aninfonce.datasets.reading import reading
 
-# Whatever a file is called. Left to itself, Pillow would hand PostScript to a program.
+# Whatever the file's name says. Left to itself, Pillow would hand PostScript to another program.
 _FORMATS = ("JPEG", "PNG", "BMP", "WEBP", "PPM", "TIFF")
 _OPENING = Lock()
 
@@ -61,7 +61,7 @@ def read_picture(path: str | Path, side: int | None = None) -> Any:
 
 
 def _open(image: Any, path: str | Path) -> Any:
-    # Of a picture too large, Pillow warns, and opens it. Filters of warnings are the whole process's: one
+    # Pillow only warns of a picture that is too large. Filters of warnings belong to the whole process: one
     # thread at a time may change them.
     with _OPENING, warnings.catch_warnings():
         warnings.simplefilter("error", image.DecompressionBombWarning)

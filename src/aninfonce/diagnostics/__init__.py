@@ -1,16 +1,5 @@
 """What a model kept and lost, and which assumption the data break."""
 
-from aninfonce.diagnostics.audit import AuditReport, audit
-from aninfonce.diagnostics.concentration import FittedConcentration, fit_concentration, shared_blocks
-from aninfonce.diagnostics.finding import Finding
-from aninfonce.diagnostics.page import write_audit
+from aninfonce._lazy import attach
 
-__all__ = [
-    "AuditReport",
-    "Finding",
-    "FittedConcentration",
-    "audit",
-    "fit_concentration",
-    "shared_blocks",
-    "write_audit",
-]
+__getattr__, __dir__, __all__ = attach(__name__)

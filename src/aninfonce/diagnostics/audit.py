@@ -1,11 +1,14 @@
-"""The audit: every finding about one encoder and one set of pairs."""
+"""The audit: every finding about one encoder and one set of pairs, and their page."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
+from aninfonce._files import write_whole
 from aninfonce.diagnostics.calibration import calibration
 from aninfonce.diagnostics.classes import classes
 from aninfonce.diagnostics.collapse import collapse
@@ -19,6 +22,10 @@ from aninfonce.diagnostics.sample import Augmentations, make_sample
 from aninfonce.diagnostics.shift import shift
 from aninfonce.diagnostics.spectrum import spectrum
 from aninfonce.diagnostics.uniformity import uniformity
+from aninfonce.plots.pages import PagePlot, page_template
+from aninfonce.plots.tables import html_table
+
+_NUMBERS = "audit.json"
 
 # What was kept and lost first, then what the data break.
 FINDINGS: tuple[Look, ...] = (
@@ -38,7 +45,7 @@ FINDINGS: tuple[Look, ...] = (
 
 @dataclass(frozen=True)
 class AuditReport:
-    """All findings.
+    """What an audit found.
 
     Attributes:
         findings: in the order in which to read them.
@@ -55,7 +62,7 @@ class AuditReport:
 
     @property
     def concerns(self) -> tuple[Finding, ...]:
-        """Those that ask for something to be done."""
+        """Findings that ask for something to be done."""
         return tuple(finding for finding in self.findings if finding.concern)
 
     def __getitem__(self, name: str) -> Finding:
@@ -71,17 +78,10 @@ class AuditReport:
 
     def _repr_html_(self) -> str:
         """Show the findings as a table in a notebook, what asks for attention first."""
-        from aninfonce.plots.tables import html_table
-
-        words = {
-            "concern": "look here",
-            "undetermined": "cannot tell",
-            "fine": "fine",
-            "not judged": "not judged",
-        }
-        order = [*words]
+        words = {"concern": "look here", "undetermined": "cannot tell"}
+        order = ("concern", "undetermined", "fine", "not judged")
         found = sorted(self.findings, key=lambda finding: order.index(finding.status))
-        rows = [[words[f.status], f.title, f.number or "–", f.advice] for f in found]
+        rows = [[words.get(f.status, f.status), f.title, f.number or "–", f.advice] for f in found]
         trained = f", trained with {self.loss}" if self.loss else ""
         head = escape(f"Audit: {self.pairs} pairs, {self.dim} columns{trained}")
         table = html_table(["", "finding", "value, 95 % interval", "what to do"], rows, min_width="40em")
@@ -120,8 +120,8 @@ def audit(
         augmentations: by name, functions from rows to changed rows of the same shape.
         latents: (N, k) causes of x, if known (a process brings its own).
         labels: (N,) classes of x, if known.
-        max_pairs: a random part of this size is looked at, if there are more.
-        seed: of what is random in the audit.
+        max_pairs: largest number of pairs to look at, drawn at random from those given.
+        seed: of everything that is random in the audit.
 
     Returns:
         The report; `write_audit` makes a page of it.
@@ -130,6 +130,34 @@ def audit(
     sample = make_sample(encoder, data, augmentations, latents, labels, max_pairs=max_pairs, seed=seed)
     findings = [finding for look in FINDINGS if (finding := look(sample)) is not None]
     if sample.constant:
-        # The one that says why the others are not judged.
+        # The collapse comes first: it is why the others are not judged.
         findings.sort(key=lambda finding: finding.name != "collapse")
     return AuditReport(tuple(findings), len(sample), sample.dim, sample.run.loss)
+
+
+def write_audit(report: AuditReport, out: str | Path, *, name: str = "an encoder") -> Path:
+    """Write an audit as one HTML page that needs no other file and no network, its plots, and its numbers.
+
+    Args:
+        report: from `audit`.
+        out: folder, created if needed.
+        name: of the encoder, for the heading.
+
+    Returns:
+        Path of the page.
+
+    """
+    folder = Path(out)
+    parts: list[tuple[Finding, PagePlot | None]] = []
+    for finding in report.findings:
+        plot = None
+        if finding.draw is not None:
+            description = f"{finding.title}: {finding.measure}" if finding.measure else finding.title
+            plot = PagePlot.of(finding.name, description, finding.figure())
+            plot.save(folder / "plots")
+        parts.append((finding, plot))
+    write_whole(folder / _NUMBERS, json.dumps(report.to_dict(), indent=1, ensure_ascii=False))
+    template = page_template("audit.html.j2", "aninfonce.diagnostics")
+    page = folder / "index.html"
+    write_whole(page, template.render(report=report, parts=parts, name=name, raw=_NUMBERS))
+    return page

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
@@ -11,23 +9,18 @@ from scipy.special import softmax
 
 from aninfonce.diagnostics.finding import Finding, gravest, judge, not_judged, titled
 from aninfonce.diagnostics.frame import even_block
-from aninfonce.diagnostics.intervals import Interval, jackknife
+from aninfonce.diagnostics.intervals import Interval, Matrix, jackknife
 from aninfonce.diagnostics.sample import Sample
-from aninfonce.plots._axes import LEVEL, MAIN
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Matrix = npt.NDArray[np.float64]
+from aninfonce.plots._axes import LEVEL, MAIN, Axes
 
 _BLOCK = 128
 _BINS = 10
 _REPLICATES = 1000
 _LEVEL = 1e-3
-# Miscalibration beyond that of a perfect model on as many rows which still counts as small: rows of a block
-# share their negatives, so that their answers are not quite independent.
+# Miscalibration in excess of a perfect model's, on as many rows, that still counts as small: rows of a block
+# share their negatives, so their answers are not quite independent.
 _SMALL = 0.04
-# Confidence that surely differs from accuracy by less than this is right on the whole.
+# Confidence that is surely closer to accuracy than this counts as right.
 _NEAR = 0.05
 
 
@@ -40,12 +33,7 @@ def calibration(sample: Sample) -> Finding:
     is right. Λ̂ is fitted on the same pairs: from others it would come with an error of its own, and raise
     false alarms.
 
-    Args:
-        sample: embedded pairs.
-
-    Returns:
-        The finding; a concern if the model is worse calibrated than chance allows, and not by little.
-
+    A concern if the model is clearly worse calibrated than chance allows.
     """
     frame = sample.frame
     if frame is None:

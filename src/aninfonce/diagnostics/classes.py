@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from aninfonce.diagnostics.finding import Finding, Status, titled
 from aninfonce.diagnostics.intervals import proportion
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.metrics import knn_accuracy, linear_probe_accuracy
-from aninfonce.plots._axes import LEVEL, MAIN
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from aninfonce.plots._axes import LEVEL, MAIN, Axes
 
 # Share of what is above chance that still counts as nothing.
 _NOTHING = 0.2
@@ -21,15 +16,9 @@ _NOTHING = 0.2
 
 @titled("Classes", needs="labels")
 def classes(sample: Sample) -> Finding:
-    """Accuracy of logistic regression and of nearest neighbours, fitted on one half and read on the other.
+    """Accuracy of logistic regression and of nearest neighbours, fitted on one half and scored on the other.
 
-    Args:
-        sample: embedded pairs with labels.
-
-    Returns:
-        The finding, None without labels; a concern if the linear probe is not surely better than chance, and
-        surely not much better.
-
+    A concern if the linear probe is not surely better than chance, and surely not much better.
     """
     assert sample.labels is not None
     half = len(sample) // 2

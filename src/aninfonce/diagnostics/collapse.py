@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, titled
 from aninfonce.diagnostics.sample import Sample
-from aninfonce.plots._axes import MAIN, whole_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from aninfonce.plots._axes import MAIN, Axes, whole_ticks
 
 # A column whose spread is below this share of the largest is dead.
 _DEAD = 1e-3
@@ -21,13 +16,8 @@ _DEAD = 1e-3
 def collapse(sample: Sample) -> Finding:
     """Effective rank of the centred embedding (RankMe), its spectrum, and columns that do not vary.
 
-    Args:
-        sample: embedded pairs.
-
-    Returns:
-        The finding; a concern if the embedding is constant, if it uses less than half of what it has beyond
-        one dimension, or if a column is dead.
-
+    A concern if the embedding is constant, if it uses less than half of its dimensions beyond the first, or
+    if a column is dead.
     """
     z, dim = sample.z, sample.dim
     value, interval = sample.rank

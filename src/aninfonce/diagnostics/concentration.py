@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from aninfonce._validation import check_count, check_matrix, check_number
 from aninfonce.alignment.metric import fit_metric
 from aninfonce.diagnostics.negatives import spread_blocks
 
-# A fitted Λ below this says that pairs share nothing along the column; the fit may even end below zero.
+# At this Λ pairs share nothing along the column; a fit may even end below it.
 _SMALLEST = 0.0
 
 
@@ -84,42 +85,93 @@ def fit_concentration(
         role in robust estimation" (1974).
 
     """
+    rows = checked_blocks(anchors, positives, block, apart, level, replicates, seed)
+    taken, block = rows.ravel(), rows.shape[1]
+    a, p = anchors[taken].detach(), positives[taken].detach()
+    # If pairs were drawn in flat space, Λ would be the inverse variance of their steps.
+    start = (a - p).double().square().mean(dim=0).clamp_min(1e-12).reciprocal()
+    matrix = fit_metric(a, p, start.to(a), diagonal=True, block=block, iterations=30).matrix
+    values = matrix.diagonal().clamp_min(_SMALLEST)
+    sides = (torch.split(side.cpu().double(), block) for side in (a, p))
+    found = derivatives([PairBlock(*pairs) for pairs in zip(*sides, strict=True)], values)
+    members = taken if clusters is None else clusters[taken]
+    return bootstrap_interval(values.numpy(), found, members, level=level, replicates=replicates, seed=seed)
+
+
+def checked_blocks(
+    anchors: Tensor, positives: Tensor, block: int, apart: int, level: float, replicates: int, seed: int
+) -> npt.NDArray[np.intp]:
+    """Check what `fit_concentration` was given, and deal the pairs out to blocks of rows (B, size)."""
     check_matrix(anchors, "anchors", min_rows=2)
     n, d = anchors.shape
     check_matrix(positives, "positives", rows=n, columns=d)
     check_count(replicates, "replicates", minimum=2)
     if not 0.0 < check_number(level, "level") < 1.0:
         raise ValueError(f"`level` must lie between 0 and 1, got {level:g}")
-    block, apart = check_count(block, "block", minimum=2), check_count(apart, "apart")
-    rows = spread_blocks(n, block, apart, seed)
-    block, taken = rows.shape[1], rows.ravel()
-    a, p = anchors[taken].detach(), positives[taken].detach()
-    # The variance of the steps is what Λ would be the inverse of if pairs were drawn in flat space.
-    start = (a - p).double().square().mean(dim=0).clamp_min(1e-12).reciprocal()
-    matrix = fit_metric(a, p, start.to(a), diagonal=True, block=block, iterations=30).matrix
-    values = matrix.diagonal().clamp_min(_SMALLEST)
+    return spread_blocks(n, check_count(block, "block", minimum=2), check_count(apart, "apart"), seed)
 
-    influence, curvature = [], torch.zeros(d, d, dtype=torch.float64)
-    for i in range(0, len(taken), block):
-        found, hessian = _influence(a[i : i + block].cpu().double(), p[i : i + block].cpu().double(), values)
-        influence.append(found)
-        curvature += hessian
-    # A column along which nothing varies has no curvature: the smallest-norm solution leaves it alone.
-    steps = -torch.cat(influence).numpy() @ np.linalg.pinv(curvature.numpy(), hermitian=True)
 
-    return bootstrap_interval(
-        values.numpy(),
-        steps,
-        taken if clusters is None else clusters[taken],
-        level=level,
-        replicates=replicates,
-        seed=seed,
+class PairBlock(NamedTuple):
+    """Pairs (n, d) that are each other's negatives, and what is known of each as a candidate, (n, k)."""
+
+    anchors: Tensor
+    positives: Tensor
+    of_anchors: Tensor | None = None
+    of_positives: Tensor | None = None
+
+
+class Derivatives(NamedTuple):
+    """Loss, slope and curvature in the parameters, summed over anchors, and the influence of each pair."""
+
+    value: float
+    slope: Tensor
+    curvature: Tensor
+    influence: Tensor
+
+
+def derivatives(blocks: list[PairBlock], parameters: Tensor) -> Derivatives:
+    """Differentiate the negative log-likelihood of finding each positive among the anchors of its block.
+
+    Args:
+        blocks: of pairs, in float64.
+        parameters: Λ (d,), followed by one for each column that is known of candidates.
+
+    Returns:
+        The derivatives; a pair has influence as an anchor, and as a negative of others.
+
+    """
+    parts = [_of_block(block, parameters) for block in blocks]
+    return Derivatives(
+        sum(part.value for part in parts),
+        torch.stack([part.slope for part in parts]).sum(dim=0),
+        torch.stack([part.curvature for part in parts]).sum(dim=0),
+        torch.cat([part.influence for part in parts]),
     )
+
+
+def _of_block(block: PairBlock, parameters: Tensor) -> Derivatives:
+    a, p, n = block.anchors, block.positives, len(block.anchors)
+    features = -0.5 * torch.cat([(a - p).square()[:, None], (a[:, None] - a[None]).square()], dim=1)
+    if block.of_anchors is not None and block.of_positives is not None:
+        known = torch.cat([block.of_positives[:, None], block.of_anchors.expand(n, n, -1)], dim=1)
+        features = torch.cat([features, known], dim=2)
+    logits = features @ parameters
+    own = torch.arange(n)
+    logits[own, own + 1] = -torch.inf
+    weights = logits.softmax(dim=1)
+    mean = torch.einsum("ij,ijk->ik", weights, features)
+    centred = features - mean[:, None]
+    as_anchor = mean - features[:, 0]
+    as_negative = torch.einsum("ij,ijk->jk", weights[:, 1:], centred[:, 1:])
+    flat = centred.flatten(0, 1)
+    curvature = (flat * weights.flatten()[:, None]).T @ flat
+    value = float((logits.logsumexp(dim=1) - logits[:, 0]).sum())
+    return Derivatives(value, as_anchor.sum(dim=0), curvature, as_anchor + as_negative)
 
 
 def bootstrap_interval(
     values: npt.NDArray[np.float64],
-    steps: npt.NDArray[np.float64],
+    found: Derivatives,
     clusters: npt.NDArray[np.intp],
     *,
     level: float,
@@ -127,11 +179,11 @@ def bootstrap_interval(
     seed: int,
     relative_error: npt.NDArray[np.float64] | None = None,
 ) -> FittedConcentration:
-    """Resample clusters of pairs, each with the step by which it moves Λ̂.
+    """Resample clusters of pairs, each with the Newton step by which it moves Λ̂.
 
     Args:
-        values: Λ̂ (d,).
-        steps: (N, d) by which Λ̂ moves if a pair counts twice.
+        values: Λ̂ (d,), the first of the parameters.
+        found: derivatives at these parameters.
         clusters: (N,) numbers of pairs that are resampled together.
         level: of the intervals.
         replicates: of the bootstrap.
@@ -143,6 +195,9 @@ def bootstrap_interval(
 
     """
     d = len(values)
+    # A column along which nothing varies has no curvature: the smallest-norm solution leaves it alone.
+    inverse = np.linalg.pinv(found.curvature.numpy(), hermitian=True)
+    steps = (-found.influence.numpy() @ inverse)[:, :d]
     _, member = np.unique(clusters, return_inverse=True)
     sums = np.zeros((member.max() + 1, d))
     np.add.at(sums, member, steps)
@@ -161,22 +216,6 @@ def few_clusters(count: int) -> float:
     if count < 2:
         raise ValueError("`clusters` must be at least 2, got one that holds all pairs")
     return float(stats.t.ppf(0.975, count - 1) / stats.norm.ppf(0.975) * (count / (count - 1)) ** 0.5)
-
-
-def _influence(a: Tensor, p: Tensor, concentration: Tensor) -> tuple[Tensor, Tensor]:
-    """Differentiate the summed gradient by the weight of each pair, (n, d); also give the Hessian (d, d)."""
-    squares = torch.cat([(a - p).square()[:, None], (a[:, None] - a[None]).square()], dim=1)
-    logits = -0.5 * squares @ concentration
-    own = torch.arange(len(a))
-    logits[own, own + 1] = -torch.inf
-    weights = logits.softmax(dim=1)
-    mean = torch.einsum("ij,ijk->ik", weights, squares)
-    as_anchor = 0.5 * (squares[:, 0] - mean)
-    centred = squares - mean[:, None]
-    as_negative = -0.5 * torch.einsum("ij,ijk->jk", weights[:, 1:], centred[:, 1:])
-    flat = centred.flatten(0, 1)
-    hessian = 0.25 * (flat * weights.flatten()[:, None]).T @ flat
-    return as_anchor + as_negative, hessian
 
 
 def shared_blocks(interval: npt.NDArray[np.float64]) -> list[npt.NDArray[np.intp]]:

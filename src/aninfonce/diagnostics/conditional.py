@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,7 @@ from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_j
 from aninfonce.diagnostics.intervals import Interval, jackknife_each
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.diagnostics.training_facts import TrainingFacts
-from aninfonce.plots._axes import MAIN
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from aninfonce.plots._axes import MAIN, Axes
 
 Vector = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -90,13 +87,7 @@ class _Shape(NamedTuple):
 def conditional(sample: Sample) -> Finding:
     """Test the steps from anchor to positive for normality and for two modes, along each direction of Λ̂.
 
-    Args:
-        sample: embedded pairs.
-
-    Returns:
-        The finding; a concern if steps along some direction are surely not normal, and not by little, or have
-        two modes.
-
+    A concern if steps along some direction are surely and clearly not normal, or have two modes.
     """
     frame = sample.frame
     steps = np.empty((0, 0)) if frame is None else frame.z_pos - frame.z

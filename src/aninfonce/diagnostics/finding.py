@@ -9,12 +9,9 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal
 
 from aninfonce.diagnostics.intervals import Interval
-from aninfonce.plots._axes import new_axes
+from aninfonce.plots._axes import Axes, Figure, new_axes
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from aninfonce.diagnostics.sample import Sample
 
 Status = Literal["fine", "concern", "undetermined", "not judged"]
@@ -113,7 +110,7 @@ def judge(interval: Interval, limit: float, *, bad: Literal["above", "below"]) -
 
 
 def gravest(*statuses: Status) -> Status:
-    """Give the verdict on several at once: one concern is enough, and "fine" takes all of them.
+    """Give the most serious of several verdicts: one concern is enough, and "fine" takes all of them.
 
     Example:
         >>> gravest("fine", "undetermined"), gravest("fine", "concern", "undetermined")
@@ -129,8 +126,8 @@ Look = Callable[["Sample"], Finding | None]
 def titled(title: str, *, needs: str | None = None) -> Callable[[Callable[[Sample], Finding]], Look]:
     """Make a question of the audit out of a function: its name, its title, and when it is not asked.
 
-    Nothing can be said about an embedding that is constant, whatever the numbers come to: no question but
-    that of the collapse is asked then.
+    The function is given the embedded pairs, and says in its docstring what it takes for a concern. Of a
+    constant embedding only the collapse is judged: no other number means anything there.
 
     Args:
         title: for readers.

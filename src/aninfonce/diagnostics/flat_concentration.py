@@ -9,18 +9,22 @@ what is sought, so the likelihood has one maximum, and Newton's method finds it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from aninfonce._validation import check_count, check_matrix, check_number
-from aninfonce.diagnostics.concentration import FittedConcentration, bootstrap_interval
-from aninfonce.diagnostics.negatives import spread_blocks
+from aninfonce.diagnostics.concentration import (
+    FittedConcentration,
+    PairBlock,
+    bootstrap_interval,
+    checked_blocks,
+    derivatives,
+)
 
-# A hundredth of a pair holds the start: without it, pairs that are never confused have no maximum.
+# Ridge towards the start, with the weight of a hundredth of a pair: without it, pairs that are never confused
+# have no maximum.
 _TRUST = 0.01
 # The search ends when a step promises less than this share of what the noise of the pairs does to the loss.
 _NOISE_SHARE = 0.01
@@ -56,44 +60,33 @@ def fit_flat_concentration(
         anchors: embeddings (N, d) of unit variance, in the order of time if they have one.
         positives: of the same pairs, (N, d).
         potential: β, from (n, d) to (n,).
-        clusters: as in `fit_concentration`.
-        apart: as in `fit_concentration`.
+        clusters: as in `fit_concentration`, and so are the arguments that say "likewise".
+        apart: likewise.
         variance_error: (d,) relative standard error of each column's variance, on the rows that brought it to
-            one. Λ goes with the variance, so what is not known of that is not known of Λ.
-        level: of the intervals.
-        replicates: of the bootstrap.
-        block: pairs that are each other's negatives, at most.
-        seed: of the blocks and the resampling.
+            one. Λ is in units of that variance, and so at least as uncertain.
+        level: likewise.
+        replicates: likewise.
+        block: likewise.
+        seed: likewise.
 
     Returns:
         Λ̂ with its intervals.
 
     """
-    check_matrix(anchors, "anchors", min_rows=2)
-    n, d = anchors.shape
-    check_matrix(positives, "positives", rows=n, columns=d)
-    check_count(replicates, "replicates", minimum=2)
-    if not 0.0 < check_number(level, "level") < 1.0:
-        raise ValueError(f"`level` must lie between 0 and 1, got {level:g}")
-    rows = spread_blocks(n, check_count(block, "block", minimum=2), check_count(apart, "apart"), seed)
+    rows = checked_blocks(anchors, positives, block, apart, level, replicates, seed)
     with torch.no_grad():
         of_anchors, of_positives = (_as_candidate(z, potential) for z in (anchors, positives))
     # Each on its own scale, or the curvature is hardly invertible.
     scale = of_anchors.std(dim=0).clamp_min(1e-9)
     a, p = anchors.detach().cpu().double(), positives.detach().cpu().double()
     blocks = [
-        _Block(a[taken], p[taken], of_anchors[taken] / scale, of_positives[taken] / scale)
+        PairBlock(a[taken], p[taken], of_anchors[taken] / scale, of_positives[taken] / scale)
         for taken in torch.from_numpy(rows)
     ]
-    parameters = _newton(blocks)
-    found = _derivatives(blocks, parameters)
-    curvature, influence = found.curvature.numpy(), found.influence.numpy()
-    steps = (-influence @ np.linalg.pinv(curvature, hermitian=True))[:, :d]
-    values = parameters[:d].clamp_min(0.0).numpy()
-    taken = rows.ravel()
+    parameters, taken = _newton(blocks, len(scale)), rows.ravel()
     return bootstrap_interval(
-        values,
-        steps,
+        parameters[: a.shape[1]].clamp_min(0.0).numpy(),
+        derivatives(blocks, parameters),
         taken if clusters is None else clusters[taken],
         level=level,
         replicates=replicates,
@@ -108,66 +101,19 @@ def _as_candidate(z: Tensor, potential: Callable[[Tensor], Tensor] | None) -> Te
     return torch.cat(parts, dim=1).cpu().double()
 
 
-class _Block(NamedTuple):
-    """Pairs that are each other's negatives, and what is known of each as a candidate."""
-
-    anchors: Tensor
-    positives: Tensor
-    of_anchors: Tensor
-    of_positives: Tensor
-
-
-class _Derivatives(NamedTuple):
-    """Loss, slope and curvature in the parameters, summed over anchors, and the influence of each pair."""
-
-    value: float
-    slope: Tensor
-    curvature: Tensor
-    influence: Tensor
-
-
-def _derivatives(blocks: list[_Block], parameters: Tensor) -> _Derivatives:
-    parts = [_of_block(block, parameters) for block in blocks]
-    return _Derivatives(
-        sum(part.value for part in parts),
-        torch.stack([part.slope for part in parts]).sum(dim=0),
-        torch.stack([part.curvature for part in parts]).sum(dim=0),
-        torch.cat([part.influence for part in parts]),
-    )
-
-
-def _of_block(block: _Block, parameters: Tensor) -> _Derivatives:
-    a, p, n = block.anchors, block.positives, len(block.anchors)
-    squares = torch.cat([(a - p).square()[:, None], (a[:, None] - a[None]).square()], dim=1)
-    others = torch.cat([block.of_positives[:, None], block.of_anchors.expand(n, n, -1)], dim=1)
-    features = torch.cat([-0.5 * squares, others], dim=2)
-    logits = features @ parameters
-    own = torch.arange(n)
-    logits[own, own + 1] = -torch.inf
-    weights = logits.softmax(dim=1)
-    mean = torch.einsum("ij,ijk->ik", weights, features)
-    centred = features - mean[:, None]
-    as_anchor = mean - features[:, 0]
-    as_negative = torch.einsum("ij,ijk->jk", weights[:, 1:], centred[:, 1:])
-    flat = centred.flatten(0, 1)
-    curvature = (flat * weights.flatten()[:, None]).T @ flat
-    value = float((logits.logsumexp(dim=1) - logits[:, 0]).sum())
-    return _Derivatives(value, as_anchor.sum(dim=0), curvature, as_anchor + as_negative)
-
-
-def _newton(blocks: list[_Block]) -> Tensor:
+def _newton(blocks: list[PairBlock], candidates: int) -> Tensor:
     """Minimise the loss over Λ and what goes with it, from what Gaussian pairs would have."""
-    a, p = (torch.cat([block[side] for block in blocks]) for side in (0, 1))
+    a, p = torch.cat([block.anchors for block in blocks]), torch.cat([block.positives for block in blocks])
     correlation = ((a - a.mean(dim=0)) * (p - p.mean(dim=0))).mean(dim=0) / (a.std(dim=0) * p.std(dim=0))
     phi = correlation.nan_to_num().clamp(0.0, 0.9999)
-    start = torch.zeros(a.shape[1] + blocks[0].of_anchors.shape[1], dtype=torch.float64)
+    start = torch.zeros(a.shape[1] + candidates, dtype=torch.float64)
     start[: a.shape[1]] = (phi / (1 - phi.square())).clamp_min(1e-3)
     pull = _TRUST / start.square().clamp_min(1e-2)
     parameters = best = start
     lowest, damping = float("inf"), 0.0
     slope, curvature = torch.zeros_like(start), torch.diag(pull)
     for _ in range(_PASSES):
-        found = _derivatives(blocks, parameters)
+        found = derivatives(blocks, parameters)
         value = found.value + 0.5 * float(pull @ (parameters - start).square())
         if value <= lowest:
             lowest, best = value, parameters

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from aninfonce.alignment.metric import fit_metric
 from aninfonce.diagnostics.concentration import FittedConcentration, fit_concentration
-
-Matrix = npt.NDArray[np.float64]
+from aninfonce.diagnostics.intervals import Matrix
 
 # Directions beyond this hold little variance, and a full metric over all of a wide embedding would take long.
 _MOST_DIRECTIONS = 16

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from aninfonce.alignment.joint import joint_diagonalisation
 from aninfonce.diagnostics.finding import Finding, judge, not_judged, titled
 from aninfonce.diagnostics.frame import even_block
+from aninfonce.diagnostics.intervals import Matrix
 from aninfonce.diagnostics.negatives import spread_blocks
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.diagnostics.training_facts import TrainingFacts
 from aninfonce.losses import info_nce
 from aninfonce.losses._batch import Reduction
-from aninfonce.plots._axes import ACCENT, MAIN
+from aninfonce.plots._axes import ACCENT, MAIN, Axes
 from aninfonce.similarities import Factors, Similarity, per_anchor_factors
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Matrix = npt.NDArray[np.float64]
-
-# Bits a pair below which it does not matter: about what a Λ tells that changes 2-fold over four columns.
+# A smaller gain in bits per pair does not matter: about that of a Λ that varies 2-fold over four columns.
 _LARGE = 0.03
 _BLOCK = 256
 _ITERATIONS = 40
-# Slopes of log Λ, for a column of unit variance, are expected within about this: it holds back a fit of few
-# pairs in many columns.
+# Typical slope of log Λ for a column of unit variance: a penalty that keeps few pairs in many columns from
+# being fitted too closely.
 _USUAL_SLOPE = 0.5
 # log Λ̂ moves by at most this much from its middle.
 _FARTHEST = 4.0
-# Where the splines that tell how common a candidate is bend, in standard deviations.
+# Knots of the splines that say how common a candidate is, in standard deviations.
 _KNOTS = (-0.7, 0.0, 0.7)
 # Directions with less than this share of the largest variance of steps hold nothing but rounding.
 _RANK = 1e-10
@@ -64,7 +59,7 @@ class LogLinear(Similarity):
 
 
 class _Commonness(nn.Module):
-    """How common a candidate is: a sum of quadratic splines, one a column of unit variance."""
+    """How common a candidate is: a sum of quadratic splines, one per column of unit variance."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -77,10 +72,10 @@ class _Commonness(nn.Module):
 
 
 class ByPlace(NamedTuple):
-    """What a Λ that depends on the anchor tells beyond one Λ."""
+    """What a Λ that depends on the anchor gains over one Λ."""
 
     bits: Matrix
-    """(n,) of held-out pairs, each."""
+    """(n,) for each held-out pair."""
     concentration: Matrix
     """Λ̂ (n, d) of those pairs' anchors, in columns of unit variance."""
     steps: Matrix
@@ -92,9 +87,10 @@ def gain_by_place(
 ) -> ByPlace:
     """Fit one Λ, and a log-linear Λ(z), to pairs of a frozen embedding, and compare them on other pairs.
 
-    Both fits find each positive among the other positives of a block, and both know how common candidates
-    are, by a spline of each column: so the law of the latents does not pass for a Λ that varies. Positives
-    rather than anchors, since an edge of the anchors' law is blurred by the steps, and a spline follows it.
+    Both fits find each positive among the other positives of its block, and both model how common candidates
+    are, by a spline of each column: so the distribution of the latents is not mistaken for a Λ that varies.
+    Candidates are positives rather than anchors, since steps blur a sharp edge of the anchors' distribution,
+    and a spline can follow what is blurred.
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -106,11 +102,11 @@ def gain_by_place(
 
     Args:
         fitted_on: embeddings (N, d) of anchors, and of their positives.
-        held_out: such of other pairs, (M, d).
-        seed: of who is whose negative.
+        held_out: the same of other pairs, (M, d).
+        seed: deals pairs out to blocks.
 
     Returns:
-        The gain of each held-out pair; a few may be left over.
+        The gain of each held-out pair but a few that fill no block.
 
     """
     axes = _axes_of_all_places(*fitted_on)
@@ -166,8 +162,8 @@ def gain_by_place(
 def _axes_of_all_places(z: Matrix, z_pos: Matrix) -> Matrix:
     """Find columns, as z @ axes, in which steps are uncorrelated at either end of each direction of z.
 
-    Axes of one Λ are free where its entries are equal, and a Λ(z) that is diagonal in some axes is not in
-    others.
+    Where entries of one Λ are equal its axes are arbitrary, and a Λ(z) that is diagonal in some axes is not
+    diagonal in others.
     """
     steps = z_pos - z
     spread, directions = np.linalg.eigh(steps.T @ steps / len(steps))
@@ -186,14 +182,9 @@ def _blocks(n: int, seed: int) -> Tensor:
 
 @titled("One Λ for all anchors")
 def homogeneity(sample: Sample) -> Finding:
-    """Ask whether one Λ is enough: held-out bits that a Λ which depends on the anchor tells beyond it.
+    """Ask whether one Λ is enough: held-out bits that a Λ which depends on the anchor gains over it.
 
-    Args:
-        sample: embedded pairs.
-
-    Returns:
-        The finding; a concern if steps surely depend on where they start, and not by little.
-
+    A concern if steps surely and clearly depend on where they start.
     """
     frame = sample.frame
     if frame is None or not (frame.z_pos - frame.z).any():
@@ -219,7 +210,7 @@ def homogeneity(sample: Sample) -> Finding:
         axis.legend()
 
     return Finding(
-        measure="bits a pair that Λ̂(z) tells beyond one Λ̂",
+        measure="bits per pair that Λ̂(z) gains over one Λ̂",
         value=value,
         interval=interval,
         status=status,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,10 +9,7 @@ from aninfonce.diagnostics.finding import Finding, gravest, judge, titled
 from aninfonce.diagnostics.intervals import jackknife_each
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.metrics import linear_r2, mean_correlation_coefficient
-from aninfonce.plots._axes import LEVEL, MAIN, whole_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from aninfonce.plots._axes import LEVEL, MAIN, Axes, whole_ticks
 
 _LOST = 0.9
 
@@ -23,12 +18,7 @@ _LOST = 0.9
 def identifiability(sample: Sample) -> Finding:
     """R² of a linear readout of each latent, on held-out rows, and the mean correlation coefficient.
 
-    Args:
-        sample: embedded pairs with latents.
-
-    Returns:
-        The finding, None without latents; a concern if some latent has an R² surely below 0.9.
-
+    A concern if some latent has an R² surely below 0.9.
     """
     latents, z = sample.latents, sample.z
     assert latents is not None

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+Matrix = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 Interval = tuple[float, float]
 
@@ -33,12 +34,8 @@ def jackknife(statistic: Callable[[Rows], float], n: int, groups: int = 20) -> t
         The value on all rows, and lower and upper end.
 
     """
-    rows = np.arange(n)
-    value = float(statistic(rows))
-    left = np.array([statistic(rows[rows % groups != group]) for group in range(groups)])
-    error = math.sqrt((groups - 1) / groups * float(((left - left.mean()) ** 2).sum()))
-    half = float(stats.t.ppf(0.975, groups - 1)) * error
-    return value, (value - half, value + half)
+    (value,), ((low, high),) = jackknife_each(lambda rows: [statistic(rows)], n, groups)
+    return float(value), (float(low), float(high))
 
 
 def jackknife_each(

@@ -1,4 +1,4 @@
-"""Which pairs are each other's negatives: blocks of rows that the order of the data cannot spoil."""
+"""Which pairs are each other's negatives: blocks of rows that do not depend on how the data are sorted."""
 
 from __future__ import annotations
 

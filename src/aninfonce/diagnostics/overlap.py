@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from aninfonce.diagnostics.finding import Finding, gravest, judge, titled
 from aninfonce.diagnostics.intervals import jackknife, proportion
 from aninfonce.diagnostics.sample import Sample
-from aninfonce.plots._axes import ACCENT, MAIN
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from aninfonce.plots._axes import ACCENT, MAIN, Axes
 
 _NEGATIVES = 199
-# Confusion below this says that pairs never meet; guessing is 0.5 of single negatives.
+# If fewer observations than the first are ever confused, pairs never meet. If a single random negative is
+# nearer than the positive more often than the second, pairs share almost nothing; guessing is 0.5.
 _TOO_LITTLE, _TOO_MUCH = 0.02, 0.4
 
 
@@ -24,12 +20,7 @@ _TOO_LITTLE, _TOO_MUCH = 0.02, 0.4
 def overlap(sample: Sample) -> Finding:
     """Share of observations that have a negative nearer than their positive, among 199.
 
-    Args:
-        sample: embedded pairs.
-
-    Returns:
-        The finding; a concern if pairs never meet, or if they share almost nothing.
-
+    A concern if pairs never meet, or if they share almost nothing.
     """
     z, z_pos = sample.scaled
     block = _NEGATIVES + 1
@@ -45,7 +36,7 @@ def overlap(sample: Sample) -> Finding:
         nearer.append((distance < own[:, None]).sum(axis=1) / _NEGATIVES)
     pairs, closest, beaten = (np.concatenate(parts) for parts in (positive, nearest, nearer))
     value, interval = proportion(int((closest < pairs).sum()), len(pairs))
-    # Chance that one random negative is nearer than the positive: ½ if pairs are broken.
+    # How often a single random negative is nearer than the positive: half the time if pairs are broken.
     error, error_interval = jackknife(lambda rows: float(beaten[rows].mean()), len(beaten))
     never = judge(interval, _TOO_LITTLE, bad="below")
     nothing = judge(error_interval, _TOO_MUCH, bad="above")

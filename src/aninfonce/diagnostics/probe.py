@@ -11,9 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from aninfonce.diagnostics.intervals import Interval, proportion
-
-Matrix = npt.NDArray[np.float64]
+from aninfonce.diagnostics.intervals import Interval, Matrix, proportion
 
 # Directions that the probe looks at; with more, it would learn rows by heart.
 _MOST_DIRECTIONS = 64
@@ -53,10 +51,7 @@ def probe_two(first: Matrix, second: Matrix, rng: np.random.Generator) -> Probe:
     Args:
         first: (N, d).
         second: (N, d), the same rows changed.
-        rng: decides which version is shown, so that two probes with equal generators are asked the same.
-
-    Returns:
-        The held-out answers.
+        rng: decides which version of each row is shown; two probes with equal generators see the same ones.
 
     """
     changed = rng.random(len(first)) < 0.5

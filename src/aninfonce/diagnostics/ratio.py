@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from aninfonce.diagnostics.intervals import Interval
-
-Matrix = npt.NDArray[np.float64]
+from aninfonce.diagnostics.intervals import Interval, Matrix
 
 _DRAWS = 4000
 _LEVEL = 0.95

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +10,7 @@ from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_j
 from aninfonce.diagnostics.intervals import share_lost
 from aninfonce.diagnostics.probe import probe_two
 from aninfonce.diagnostics.sample import Sample
-from aninfonce.plots._axes import ACCENT, LEVEL, MAIN
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from aninfonce.plots._axes import ACCENT, LEVEL, MAIN, Axes
 
 # Share of what the data show that may be lost.
 _LOST = 0.5
@@ -26,13 +23,8 @@ def readout(sample: Sample) -> Finding:
     Two probes tell whether it was applied, one from the data and one from the embedding, on the same rows. By
     what share of its accuracy above chance (50 %) does the second fall short of the first?
 
-    Args:
-        sample: embedded pairs with augmentations.
-
-    Returns:
-        The finding, about the augmentation of which most is lost, and None without augmentations; a concern
-        if surely more than half of one is lost. An augmentation that does not show in the data is not judged.
-
+    The finding is about the augmentation of which most is lost, and a concern if that is surely more than
+    half. An augmentation that does not show in the data is not judged.
     """
     assert sample.augmented is not None
     assert sample.changed is not None
@@ -72,7 +64,7 @@ def readout(sample: Sample) -> Finding:
         why = f"the data do not show whether {', '.join(rows)} was applied, so that nothing could be lost"
         return not_judged(why, details=rows, draw=draw)
     status = gravest(*(rows[name]["status"] for name in shown))
-    # The one that is known best may be another than the one that is read worst.
+    # The augmentation with the largest estimate need not be the one that is surely lost.
     of_status = [name for name in shown if rows[name]["status"] == status]
     worst = max(of_status, key=lambda name: rows[name]["share_lost"])
     return Finding(

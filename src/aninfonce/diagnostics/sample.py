@@ -15,14 +15,13 @@ from torch import Tensor, nn
 from aninfonce._seeds import derive_seed, stream
 from aninfonce._validation import check_count, check_unmasked, describe
 from aninfonce.diagnostics.frame import Frame, fit_frame
-from aninfonce.diagnostics.intervals import Interval, jackknife
+from aninfonce.diagnostics.intervals import Interval, Matrix, jackknife
 from aninfonce.diagnostics.training_facts import TrainingFacts, run_of
 from aninfonce.encoders.embedding import embed_in_chunks, weight_type
 from aninfonce.metrics import rankme
 from aninfonce.processes import DataGeneratingProcess, PairBatch
 from aninfonce.training import Fitted
 
-Matrix = npt.NDArray[np.float64]
 Rows = Any  # an array or tensor whose first axis counts observations
 Augmentations = Mapping[str, Callable[[Any], Any]]
 
@@ -179,9 +178,6 @@ def as_embedding(encoder: Any, like: Rows = None) -> Callable[[Rows], Matrix]:
         encoder: as in `audit`.
         like: what the observations came in; an estimator that was fitted on a frame is given frames with the
             columns of this one, and so checks their names.
-
-    Returns:
-        The function.
 
     """
     apply: Callable[[Rows], Any]

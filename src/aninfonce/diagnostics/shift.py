@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from aninfonce.diagnostics.finding import Finding, judge, titled
 from aninfonce.diagnostics.probe import probe_two
 from aninfonce.diagnostics.sample import Sample
-from aninfonce.plots._axes import ACCENT, MAIN, whole_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from aninfonce.plots._axes import ACCENT, MAIN, Axes, whole_ticks
 
 _SHIFTED = 0.55
 
@@ -21,11 +16,7 @@ _SHIFTED = 0.55
 def shift(sample: Sample) -> Finding:
     """Accuracy of a classifier that tells embeddings of observations from those of their positives.
 
-    Args:
-        sample: embedded pairs.
-
-    Returns:
-        The finding; a concern if the classifier is surely better than 55 %.
+    A concern if the classifier is surely better than 55 %.
 
     References:
         Lopez-Paz and Oquab, "Revisiting classifier two-sample tests" (2017).

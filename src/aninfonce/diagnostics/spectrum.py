@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from aninfonce.diagnostics.finding import Finding, Status, judge, not_judged, titled
 from aninfonce.diagnostics.ratio import Spread, spread_of
 from aninfonce.diagnostics.sample import Sample
-from aninfonce.plots._axes import MAIN, whole_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from aninfonce.plots._axes import MAIN, Axes, whole_ticks
 
 # Directions whose Λ differ by more than this factor, for certain, are not of one kind.
 _RATIO = 1.5
@@ -24,13 +19,8 @@ _IN_USE = 0.1
 def spectrum(sample: Sample) -> Finding:
     """Λ̂ on the frozen embedding, from the direction that varies most to the one that varies least.
 
-    Args:
-        sample: embedded pairs.
-
-    Returns:
-        The finding; a concern if the directions surely differ in Λ, and the encoder is not known to be
-        trained with a loss that allows for it.
-
+    A concern if the directions surely differ in Λ, unless the encoder is known to be trained with a loss that
+    allows for it.
     """
     frame = sample.frame
     if frame is None:
@@ -60,7 +50,7 @@ def spectrum(sample: Sample) -> Finding:
     status = judge(spread.interval, _RATIO, bad="above")
     style = int((spread.lower.max(axis=0) > _RATIO).sum())
     if status == "concern" and sample.run.anisotropic:
-        # Not what the loss assumes against, but what it is made for.
+        # This breaks no assumption of the loss: it is what the loss is made for.
         status = "fine"
     return Finding(
         measure="largest Λ̂ over smallest",

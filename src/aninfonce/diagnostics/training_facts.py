@@ -66,9 +66,6 @@ def run_of(encoder: Any) -> TrainingFacts:
         encoder: what `audit` was given: a `Fitted`, a fitted estimator or a pipeline that ends in one know
             their loss, a bare module or function does not.
 
-    Returns:
-        What is known.
-
     """
     if isinstance(encoder, Fitted):
         choice = encoder.choice

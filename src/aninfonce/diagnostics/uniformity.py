@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
 from aninfonce.diagnostics.collapse import few_dimensions
 from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_judged, titled
-from aninfonce.diagnostics.intervals import jackknife
+from aninfonce.diagnostics.intervals import Matrix, jackknife
 from aninfonce.diagnostics.sample import Sample
-from aninfonce.plots._axes import LEVEL, MAIN, whole_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Matrix = npt.NDArray[np.float64]
+from aninfonce.plots._axes import LEVEL, MAIN, Axes, whole_ticks
 
 _LEVEL = 1e-3
 # What counts as large, since with enough rows any departure is significant.
@@ -28,12 +20,8 @@ _MEAN, _EIGENVALUE = 0.1, 0.25
 def uniformity(sample: Sample) -> Finding:
     """Rayleigh's test (is the mean off the centre?) and Bingham's (do axes differ?) of the directions.
 
-    Args:
-        sample: embedded pairs.
-
-    Returns:
-        The finding; a concern if either test rejects at 0.1 % and the departure is not small. Not judged if
-        the run is known to have no sphere, nor for an embedding that leaves most of its dimensions empty.
+    A concern if either test rejects at 0.1 % and the departure is not small. Not judged if the run is known
+    to have no sphere, nor for an embedding that leaves most of its dimensions empty.
 
     References:
         Mardia and Jupp, "Directional statistics" (2000), sections 10.4 and 10.7.

@@ -1,25 +1,5 @@
 """What is drawn in a space: every density that the papers use, sampled exactly."""
 
-from aninfonce.distributions.approximate import ApproximateFisherBingham
-from aninfonce.distributions.base import Conditional
-from aninfonce.distributions.fisher_bingham import FisherBingham
-from aninfonce.distributions.product import GeneralizedNormal, Laplace, Normal
-from aninfonce.distributions.projected import Projected
-from aninfonce.distributions.shaped import ShapedNoise
-from aninfonce.distributions.truncated import Truncated
-from aninfonce.distributions.uniform import Uniform
-from aninfonce.distributions.von_mises_fisher import VonMisesFisher
+from aninfonce._lazy import attach
 
-__all__ = [
-    "ApproximateFisherBingham",
-    "Conditional",
-    "FisherBingham",
-    "GeneralizedNormal",
-    "Laplace",
-    "Normal",
-    "Projected",
-    "ShapedNoise",
-    "Truncated",
-    "Uniform",
-    "VonMisesFisher",
-]
+__getattr__, __dir__, __all__ = attach(__name__)

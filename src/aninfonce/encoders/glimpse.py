@@ -6,9 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce._validation import check_count, describe
-from aninfonce.encoders._blocks import convolve
 from aninfonce.encoders._init import weights_from
-from aninfonce.encoders.memory_format import fastest_order
+from aninfonce.encoders.small import convolve, fastest_order
 
 _GRID = 4
 _FEATURES = 128

@@ -136,9 +136,6 @@ def build_head(head: str | nn.Module, features: int | None = None) -> nn.Module:
             (N, d) to (N, d).
         features: d; only the head "box" needs it.
 
-    Returns:
-        The module.
-
     """
     if isinstance(head, nn.Module):
         return head

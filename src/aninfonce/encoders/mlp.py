@@ -98,9 +98,6 @@ def paper_mlp(
         slope: of LeakyReLU on the negative side.
         generator: draws the weights (torch's default initialisation).
 
-    Returns:
-        An `MLP`.
-
     """
     n = check_count(in_features, "in_features")
     hidden = (10 * n, 50 * n, 50 * n, 50 * n, 50 * n, 10 * n)

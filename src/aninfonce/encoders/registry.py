@@ -61,9 +61,6 @@ def register_encoder(name: str, builder: Builder, *, replace: bool = False) -> B
         builder: called with the options of `build_encoder`, returns a module.
         replace: whether a name that is taken may be given again.
 
-    Returns:
-        The builder.
-
     """
     if not isinstance(name, str) or not name:
         raise ValueError(f"`name` must be a non-empty string, got {describe(name)}")

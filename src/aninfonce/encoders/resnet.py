@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
@@ -9,50 +12,33 @@ from aninfonce._validation import check_choice, check_count
 from aninfonce.encoders._init import weights_from
 
 
-class BasicBlock(nn.Module):
-    """Two 3×3 convolutions beside a shortcut."""
+class ResidualBlock(nn.Module):
+    """Convolutions with ReLU between them, beside a shortcut.
 
-    expansion = 1
+    Args:
+        n_in: channels of the input.
+        widths: channels after each convolution.
+        sizes: of their kernels.
+        stride: of the first 3×3 convolution.
 
-    def __init__(self, n_in: int, width: int, stride: int) -> None:
+    """
+
+    def __init__(self, n_in: int, widths: Sequence[int], sizes: Sequence[int], stride: int) -> None:
         super().__init__()
-        self.residual = nn.Sequential(
-            *_conv_norm(n_in, width, 3, stride),
-            nn.ReLU(inplace=True),
-            *_conv_norm(width, width, 3, 1),
-        )
-        self.shortcut = _shortcut(n_in, width * self.expansion, stride)
+        layers: list[nn.Module] = []
+        strides = [stride if place == sizes.index(3) else 1 for place in range(len(sizes))]
+        for (before, after), size, step in zip(pairwise((n_in, *widths)), sizes, strides, strict=True):
+            layers += [*_conv_norm(before, after, size, step), nn.ReLU(inplace=True)]
+        self.residual = nn.Sequential(*layers[:-1])
+        self.shortcut = _shortcut(n_in, widths[-1], stride)
 
     def forward(self, x: Tensor) -> Tensor:
         """Add the residual to the shortcut."""
         return torch.relu(self.residual(x) + self.shortcut(x))
 
 
-class Bottleneck(nn.Module):
-    """A 3×3 convolution between two 1×1 ones, beside a shortcut; the stride is in the 3×3 one."""
-
-    expansion = 4
-
-    def __init__(self, n_in: int, width: int, stride: int) -> None:
-        super().__init__()
-        self.residual = nn.Sequential(
-            *_conv_norm(n_in, width, 1, 1),
-            nn.ReLU(inplace=True),
-            *_conv_norm(width, width, 3, stride),
-            nn.ReLU(inplace=True),
-            *_conv_norm(width, width * self.expansion, 1, 1),
-        )
-        self.shortcut = _shortcut(n_in, width * self.expansion, stride)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Add the residual to the shortcut."""
-        return torch.relu(self.residual(x) + self.shortcut(x))
-
-
-_BLOCKS: dict[int, tuple[type[BasicBlock] | type[Bottleneck], tuple[int, ...]]] = {
-    18: (BasicBlock, (2, 2, 2, 2)),
-    50: (Bottleneck, (3, 4, 6, 3)),
-}
+# By depth: sizes of a block's kernels, how much wider its last layer is, and blocks of each stage.
+_BLOCKS = {18: ((3, 3), 1, (2, 2, 2, 2)), 50: ((1, 3, 1), 4, (3, 4, 6, 3))}
 # Stride of the first convolution.
 _SMALL_STEMS = {"cifar": 1, "cifar-half": 2}
 
@@ -93,16 +79,18 @@ class ResNet(nn.Module):
         check_choice(stem, "stem", ("imagenet", *_SMALL_STEMS))
         self.in_channels = check_count(in_channels, "in_channels")
         self.width = check_count(width, "width")
-        block, counts = _BLOCKS[depth]
+        sizes, expansion, counts = _BLOCKS[depth]
         with weights_from(generator):
             self.stem = _stem(stem, in_channels, width)
             stages: list[nn.Module] = []
             n_in = width
             for stage, count in enumerate(counts):
+                inner = width * 2**stage
+                widths = (*(inner for _ in sizes[1:]), inner * expansion)
                 blocks = []
                 for index in range(count):
-                    blocks.append(block(n_in, width * 2**stage, stride=2 if stage > 0 and index == 0 else 1))
-                    n_in = width * 2**stage * block.expansion
+                    blocks.append(ResidualBlock(n_in, widths, sizes, 2 if stage > 0 and index == 0 else 1))
+                    n_in = widths[-1]
                 stages.append(nn.Sequential(*blocks))
             self.stages = nn.Sequential(*stages)
             for module in self.modules():
@@ -201,9 +189,6 @@ def resnet(
         in_channels: channels of the image.
         hidden: width inside the projector.
         generator: draws the weights.
-
-    Returns:
-        A `ProjectedEncoder`.
 
     """
     backbone = ResNet(depth, stem=stem, in_channels=in_channels, generator=generator)

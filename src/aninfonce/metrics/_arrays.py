@@ -177,6 +177,11 @@ def normalize_rows(matrix: Matrix) -> Matrix:
     return unit
 
 
+def constant_flags(what: str, constant: npt.NDArray[np.bool_]) -> list[str]:
+    """Say which latents, or which embedding dimensions, do not vary; nothing if all do."""
+    return [f"constant {what} {list(indices_of(constant))}"] if constant.any() else []
+
+
 def indices_of(mask: npt.NDArray[np.bool_]) -> tuple[int, ...]:
     """Positions of the true entries, as plain integers."""
     return tuple(int(index) for index in np.flatnonzero(mask))

@@ -20,7 +20,7 @@ from aninfonce.metrics._arrays import (
     Matrix,
     as_labels,
     as_matrix,
-    indices_of,
+    constant_flags,
     resolution,
     scale_columns,
     standardization,
@@ -80,9 +80,6 @@ def knn_accuracy(
         k: number of voters. A tie goes to the class that has the nearest voter.
         metric: `"cosine"` similarity (a row of zeros is equally far from all) or `"euclidean"` distance.
 
-    Returns:
-        An `Accuracy`.
-
     """
     check_choice(metric, "metric", ("cosine", "euclidean"))
     train, test, codes, truth, classes, flags = _prepare(
@@ -132,9 +129,6 @@ def linear_probe_accuracy(
         C: inverse strength of the ℓ2 penalty, as in scikit-learn.
         max_iter: limit of L-BFGS iterations; a probe that reaches it is flagged.
 
-    Returns:
-        An `Accuracy`.
-
     """
     check_number(C, "C", minimum=0.0, exclusive=True)
     check_count(max_iter, "max_iter")
@@ -143,8 +137,7 @@ def linear_probe_accuracy(
     )
     scaled = scale_columns(np.concatenate([train, test]))
     mean, inverse_scale, constant = standardization(scaled[: len(train)], resolution(train_embeddings))
-    if constant.any():
-        flags.append(f"constant embedding dimensions {list(indices_of(constant))}")
+    flags += constant_flags("embedding dimensions", constant)
     scaled = (scaled - mean) * inverse_scale
     train, test = scaled[: len(train)], scaled[len(train) :]
 

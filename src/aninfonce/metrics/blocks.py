@@ -14,7 +14,7 @@ from aninfonce.metrics._arrays import (
     as_matrix,
     as_vector,
     constant_columns,
-    indices_of,
+    constant_flags,
     resolution,
 )
 from aninfonce.metrics._result import Result
@@ -104,14 +104,10 @@ def block_orthogonality(
     matching[order] = np.argsort(learned, kind="stable")
     blocks = _group(truth, order, tolerance)
 
-    flags = []
     rounding = resolution(latents)
-    constant = constant_columns(z, rounding)
-    if constant.any():
-        flags.append(f"constant latents {list(indices_of(constant))}")
     constant_e = constant_columns(e, resolution(embeddings))
-    if constant_e.any():
-        flags.append(f"constant embedding dimensions {list(indices_of(constant_e))}")
+    flags = constant_flags("latents", constant_columns(z, rounding))
+    flags += constant_flags("embedding dimensions", constant_e)
     e = e[:, matching]
     largest = np.abs(z).max(axis=0)
     z = z / np.where(largest > 0, largest, 1.0)

@@ -17,6 +17,7 @@ from aninfonce.metrics._arrays import (
     Matrix,
     as_matrix,
     constant_columns,
+    constant_flags,
     indices_of,
     resolution,
     scale_columns,
@@ -116,11 +117,6 @@ def mean_correlation_coefficient(
 
     signed = np.array([0.0 if j is None else correlation[i, j] for i, j in enumerate(partner[:k])])
     varying = ~constant_z
-    flags = []
-    if constant_z.any():
-        flags.append(f"constant latents {list(indices_of(constant_z))}")
-    if constant_e.any():
-        flags.append(f"constant embedding dimensions {list(indices_of(constant_e))}")
     return MeanCorrelation(
         mean=float(np.abs(signed[varying]).mean()) if varying.any() else 0.0,
         per_dimension=tuple(np.abs(signed).tolist()),
@@ -129,7 +125,10 @@ def mean_correlation_coefficient(
         protocol=method if padding == "none" else f"{method}, latents padded with noise",
         constant_latents=indices_of(constant_z),
         constant_embeddings=indices_of(constant_e),
-        flags=tuple(flags),
+        flags=(
+            *constant_flags("latents", constant_z),
+            *constant_flags("embedding dimensions", constant_e),
+        ),
     )
 
 

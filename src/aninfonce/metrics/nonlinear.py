@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from sklearn.kernel_ridge import KernelRidge
 from torch import Tensor, nn
@@ -20,7 +19,7 @@ from aninfonce.metrics._arrays import (
     as_matrix,
     as_partitions,
     constant_columns,
-    indices_of,
+    constant_flags,
     resolution,
     scale_columns,
     standardization,
@@ -28,7 +27,6 @@ from aninfonce.metrics._arrays import (
 from aninfonce.metrics.regression import R2Score, score_predictions
 
 _TILE = 1024
-_Rows = npt.NDArray[np.intp]
 
 
 def kernel_ridge_r2(
@@ -69,39 +67,25 @@ def kernel_ridge_r2(
             raise ValueError(f"`{name}` must hold at least one number, got {describe(values)}")
         for value in values:
             check_number(value, name, minimum=minimum)
-    z, e, groups, train, test = _prepare(latents, embeddings, partitions, max_train)
-    inputs = _standardize(e, train, resolution(embeddings))
-    targets = _standardize(z, train, resolution(latents))
-    fit, validation = _inner_split(train)
-
-    best = np.full(z.shape[1], np.inf)
+    data = _Readout(latents, embeddings, partitions, max_train)
+    inputs, targets = data.inputs, data.targets
+    best = np.full(targets.shape[1], np.inf)
     alpha, gamma = np.full_like(best, alphas[0]), np.full_like(best, gammas[0])
     for g, a in product(gammas, alphas):
-        ridge = _ridge(inputs[fit], targets[fit], a, g)
-        error = ((ridge.predict(inputs[validation]) - targets[validation]) ** 2).mean(axis=0)
+        ridge = _ridge(inputs[data.fit], targets[data.fit], a, g)
+        error = ((ridge.predict(inputs[data.validation]) - targets[data.validation]) ** 2).mean(axis=0)
         better = error < best
         best[better], alpha[better], gamma[better] = error[better], a, g
 
-    predicted = np.empty((len(test), z.shape[1]))
+    predicted = np.empty((len(data.test), targets.shape[1]))
     for a, g in sorted(set(zip(alpha.tolist(), gamma.tolist(), strict=True))):
         chosen = (alpha == a) & (gamma == g)
-        ridge = _ridge(inputs[train], targets[train][:, chosen], a, g)
-        for start in range(0, len(test), _TILE):
+        ridge = _ridge(inputs[data.train], targets[data.train][:, chosen], a, g)
+        for start in range(0, len(data.test), _TILE):
             tile = slice(start, start + _TILE)
-            predicted[tile, chosen] = ridge.predict(inputs[test[tile]])
-
-    return _score(
-        z,
-        e,
-        predicted,
-        train,
-        test,
-        groups,
-        latents,
-        embeddings,
-        protocol=f"kernel ridge, held-out, {len(train)} training rows",
-        settings={"alpha": tuple(alpha.tolist()), "gamma": tuple(gamma.tolist())},
-    )
+            predicted[tile, chosen] = ridge.predict(inputs[data.test[tile]])
+    protocol = f"kernel ridge, held-out, {len(data.train)} training rows"
+    return data.score(predicted, protocol, alpha=tuple(alpha.tolist()), gamma=tuple(gamma.tolist()))
 
 
 def mlp_r2(
@@ -143,53 +127,64 @@ def mlp_r2(
     check_count(epochs, "epochs")
     if generator is None:
         generator = stream(0, "network")
-    z, e, groups, train, test = _prepare(latents, embeddings, partitions, max_train)
-    inputs = _standardize(e, train, resolution(embeddings))
-    targets = _standardize(z, train, resolution(latents))
-    fit, validation = _inner_split(train)
-
-    x, y = torch.from_numpy(inputs).float(), torch.from_numpy(targets).float()
-    network, epoch = _train_network(x[fit], y[fit], x[validation], y[validation], width, epochs, generator)
+    data = _Readout(latents, embeddings, partitions, max_train)
+    x, y = torch.from_numpy(data.inputs).float(), torch.from_numpy(data.targets).float()
+    parts = (values[rows] for rows in (data.fit, data.validation) for values in (x, y))
+    network, epoch = _train_network(*parts, width=width, epochs=epochs, generator=generator)
     with torch.no_grad():
-        predicted = np.concatenate([network(tile).double().numpy() for tile in torch.split(x[test], _TILE)])
-    return _score(
-        z,
-        e,
-        predicted,
-        train,
-        test,
-        groups,
-        latents,
-        embeddings,
-        protocol=f"MLP, held-out, {len(fit)} training rows",
-        settings={"epoch": (float(epoch),)},
-    )
+        tiles = torch.split(x[data.test], _TILE)
+        predicted = np.concatenate([network(tile).double().numpy() for tile in tiles])
+    return data.score(predicted, f"MLP, held-out, {len(data.fit)} training rows", epoch=(float(epoch),))
 
 
-def _prepare(
-    latents: Array, embeddings: Array, partitions: Partitions | None, max_train: int
-) -> tuple[Matrix, Matrix, dict[str, list[int]], _Rows, _Rows]:
-    """Check the input and split its rows into training and test rows."""
-    z = as_matrix(latents, "latents", min_rows=8)
-    e = as_matrix(embeddings, "embeddings", rows=("latents", len(z)))
-    groups = as_partitions(partitions, z.shape[1])
-    check_count(max_train, "max_train", minimum=4)
-    rows = np.arange(len(z))
-    train, test = rows[::2], rows[1::2]
-    if len(train) > max_train:
-        train = train[np.linspace(0, len(train) - 1, max_train).astype(np.intp)]
-    return scale_columns(z), scale_columns(e), groups, train, test
+class _Readout:
+    """What a readout is fitted to and scored on: even rows train it, odd rows score it.
 
+    Attributes:
+        inputs: embedding (N, d), standardised on the training rows; what is constant there is zero.
+        targets: latents (N, k), likewise.
+        train: training rows, `max_train` of them at most.
+        test: rows that are scored.
+        fit: three quarters of the training rows.
+        validation: the rest of them, on which settings are chosen.
 
-def _inner_split(train: _Rows) -> tuple[_Rows, _Rows]:
-    validation = np.arange(len(train)) % 4 == 3
-    return train[~validation], train[validation]
+    """
 
+    def __init__(
+        self, latents: Array, embeddings: Array, partitions: Partitions | None, max_train: int
+    ) -> None:
+        z = as_matrix(latents, "latents", min_rows=8)
+        e = as_matrix(embeddings, "embeddings", rows=("latents", len(z)))
+        self._groups = as_partitions(partitions, z.shape[1])
+        check_count(max_train, "max_train", minimum=4)
+        rows = np.arange(len(z))
+        self.train, self.test = rows[::2], rows[1::2]
+        if len(self.train) > max_train:
+            self.train = self.train[np.linspace(0, len(self.train) - 1, max_train).astype(np.intp)]
+        validation = np.arange(len(self.train)) % 4 == 3
+        self.fit, self.validation = self.train[~validation], self.train[validation]
+        self._z, e, self._rounding = scale_columns(z), scale_columns(e), resolution(latents)
+        self._mean, self._inverse, _ = standardization(self._z[self.train], self._rounding)
+        self.targets = (self._z - self._mean) * self._inverse
+        mean, inverse, _ = standardization(e[self.train], resolution(embeddings))
+        self.inputs = (e - mean) * inverse
+        self._constant = constant_columns(e, resolution(embeddings))
 
-def _standardize(matrix: Matrix, train: _Rows, relative_rounding: float) -> Matrix:
-    """Zero mean and unit variance on the training rows; columns that are constant there become zero."""
-    mean, inverse_scale, _ = standardization(matrix[train], relative_rounding)
-    return (matrix - mean) * inverse_scale
+    def score(self, predicted: Matrix, protocol: str, **settings: tuple[float, ...]) -> R2Score:
+        """Score standardised predictions of the test rows in the units of the scaled latents."""
+        # A latent that did not vary in training is predicted by its mean, whatever it does later.
+        deviation = np.divide(1.0, self._inverse, out=np.zeros_like(self._inverse), where=self._inverse > 0)
+        truth = self._z[self.test]
+        return score_predictions(
+            truth,
+            predicted * deviation + self._mean,
+            self._groups,
+            np.ptp(truth, axis=0) <= 4 * self._rounding,
+            protocol=protocol,
+            rank_deficient=bool(self._constant.any()),
+            flags=constant_flags("embedding dimensions", self._constant),
+            settings=settings,
+        )
 
 
 def _ridge(inputs: Matrix, targets: Matrix, alpha: float, gamma: float) -> KernelRidge:
@@ -201,6 +196,7 @@ def _train_network(
     y: Tensor,
     x_validation: Tensor,
     y_validation: Tensor,
+    *,
     width: int,
     epochs: int,
     generator: torch.Generator,
@@ -239,36 +235,3 @@ def _train_network(
             state = {name: value.clone() for name, value in network.state_dict().items()}
     network.load_state_dict(state)
     return network, best_epoch
-
-
-def _score(
-    z: Matrix,
-    e: Matrix,
-    predicted: Matrix,
-    train: _Rows,
-    test: _Rows,
-    groups: dict[str, list[int]],
-    latents: Array,
-    embeddings: Array,
-    *,
-    protocol: str,
-    settings: dict[str, tuple[float, ...]],
-) -> R2Score:
-    """Score standardised predictions of the test rows in the units of the scaled latents."""
-    mean, inverse_scale, unlearnable = standardization(z[train], resolution(latents))
-    # A latent that did not vary in training is predicted by its mean, whatever it does later.
-    deviation = np.where(unlearnable, 0.0, 1.0 / np.where(unlearnable, 1.0, inverse_scale))
-    constant_e = constant_columns(e, resolution(embeddings))
-    flags = []
-    if constant_e.any():
-        flags.append(f"constant embedding dimensions {list(indices_of(constant_e))}")
-    return score_predictions(
-        z[test],
-        predicted * deviation + mean,
-        groups,
-        np.ptp(z[test], axis=0) <= 4 * resolution(latents),
-        protocol=protocol,
-        rank_deficient=bool(constant_e.any()),
-        flags=flags,
-        settings=settings,
-    )

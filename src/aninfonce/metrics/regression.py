@@ -16,6 +16,7 @@ from aninfonce.metrics._arrays import (
     as_matrix,
     as_partitions,
     constant_columns,
+    constant_flags,
     indices_of,
     resolution,
     scale_columns,
@@ -172,8 +173,6 @@ def score_predictions(
         varying = [index for index in indices if not constant[index]]
         return float(scores[varying].mean()) if varying else 0.0
 
-    if constant.any():
-        flags = [*flags, f"constant latents {list(indices_of(constant))}"]
     return R2Score(
         mean=mean_of(list(range(truth.shape[1]))),
         per_dimension=tuple(scores.tolist()),
@@ -181,6 +180,6 @@ def score_predictions(
         protocol=protocol,
         constant_latents=indices_of(constant),
         rank_deficient=rank_deficient,
-        flags=tuple(flags),
+        flags=(*flags, *constant_flags("latents", constant)),
         settings=settings or {},
     )

@@ -9,9 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.axis import Axis as Axis
+    from matplotlib.figure import Figure as Figure
+else:
+    # Names for annotations alone: whoever only wants a number need not wait for matplotlib.
+    Axes = Axis = Figure = Any
 
 MAIN, ACCENT, SOFT = "#1c64a8", "#c4561c", "#8a919c"
 # Dots that stay apart where a page shows a drawing at half its size.

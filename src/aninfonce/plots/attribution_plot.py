@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from aninfonce._validation import check_count, describe
 from aninfonce.plots._arrays import as_matrix
-from aninfonce.plots._axes import new_axes, whole_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from aninfonce.plots._axes import Figure, new_axes, whole_ticks
 
 
 def attribution_plot(matrix: Any, feature_names: Sequence[str] | None = None, *, most: int = 30) -> Figure:
@@ -28,9 +25,6 @@ def attribution_plot(matrix: Any, feature_names: Sequence[str] | None = None, *,
         feature_names: (D,) names of the inputs; their numbers if None.
         most: inputs that are shown at most, in their own order.
 
-    Returns:
-        The figure.
-
     """
     cells = as_matrix(matrix, "matrix")
     if (cells < 0).any():
@@ -42,7 +36,7 @@ def attribution_plot(matrix: Any, feature_names: Sequence[str] | None = None, *,
             f"`feature_names` must have a name for each of the {cells.shape[1]} inputs, got"
             f" {describe(feature_names)} with {len(names)}"
         )
-    # A factor that depends strongly on everything must not push the inputs of the others out.
+    # A factor that depends strongly on everything must not crowd out the inputs of the others.
     share = cells / np.maximum(cells.max(axis=1, keepdims=True), np.finfo(float).tiny)
     kept = np.sort(np.argsort(-share.max(axis=0), kind="stable")[:most])
     factors = len(cells)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from aninfonce.plots._arrays import as_vector
-from aninfonce.plots._axes import ACCENT, MAIN, new_axes, plain_log, whole_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from aninfonce.plots._axes import ACCENT, MAIN, Figure, new_axes, plain_log, whole_ticks
 
 # Candidates that reach further than this factor, such as lags of 1 to 64, stand evenly on a logarithmic axis.
 _WIDE = 8.0
@@ -33,9 +30,6 @@ def choice_plot(
         chosen: one of the candidates.
         name: of what was chosen, for the axis.
         score: what the scores are, for the other axis.
-
-    Returns:
-        The figure.
 
     """
     tried = as_vector(candidates, "candidates")

@@ -1,4 +1,4 @@
-"""What the colour of a row means: a number, such as time, or one of a few labels."""
+"""What the colour of a row stands for: a number, such as time, or one of a few labels."""
 
 from __future__ import annotations
 
@@ -51,9 +51,6 @@ def coloring(color: Any, rows: int, title: str | None = None) -> Coloring:
         color: (n,), or None for the number of the row.
         rows: n.
         title: of the legend; "row" if the rows are numbered, else none.
-
-    Returns:
-        The colouring.
 
     """
     if color is None:

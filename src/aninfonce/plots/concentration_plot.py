@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from aninfonce._validation import check_choice
 from aninfonce.plots._arrays import Floats, as_matrix, as_vector
-from aninfonce.plots._axes import CYCLE, MAIN, new_axes, plain_log, whole_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from aninfonce.plots._axes import CYCLE, MAIN, Figure, new_axes, plain_log, whole_ticks
 
 # Room beyond the outermost mark, as a factor.
 _ROOM = 1.35
-# A value below this share of the largest counts as 0, and an end below this share of the smallest value.
+# A value counts as 0 below the first share of the largest value, the end of an interval below the second
+# share of the smallest.
 _SMALLEST, _NEAR = 1e-4, 0.2
 
 
@@ -29,8 +27,7 @@ def concentration_plot(
 ) -> Figure:
     """Draw Λ̂ of each column with its interval; columns that may be rotated among each other share a colour.
 
-    The axis is logarithmic. An interval that reaches 0 goes to its lower end with an arrow, and so does a
-    value of 0.
+    The axis is logarithmic. An interval or a value that reaches 0 ends in an arrow at the bottom of the axis.
 
     Example:
         >>> figure = concentration_plot([2.0, 2.4, 9.0], [[1.5, 2.6], [1.9, 3.0], [7.0, 12.0]], [[0, 1], [2]])
@@ -42,9 +39,6 @@ def concentration_plot(
         intervals: (d, 2), the ends of their intervals.
         blocks: columns that share a Λ̂, such as `[[0, 1], [2]]`; a column in none is by itself.
         as_time: the unit, if the values are time constants.
-
-    Returns:
-        The figure.
 
     """
     heights = as_vector(values, "values")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from aninfonce._validation import describe
 from aninfonce.plots._arrays import as_vector
-from aninfonce.plots._axes import ACCENT, MAIN, SOFT, new_axes
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from aninfonce.plots._axes import ACCENT, MAIN, SOFT, Figure, new_axes
 
 # More points than this are a line, not marks.
 _MOST_MARKS = 60
@@ -35,16 +32,13 @@ def curve_plot(
         ['kept: step 20']
 
     Args:
-        steps: (n,), ascending. A step that comes twice begins a new phase: scores before and after it cannot
-            be compared, and are not joined.
+        steps: (n,), ascending. A step that comes twice begins a new phase, whose scores cannot be compared
+            with those before it and are not joined to them.
         scores: (n,) at these steps.
         best: the step that was kept; nothing is marked if None.
         name: of the score, for the axis.
         phases: names of the phases, for a legend.
         chance: what guessing scores, drawn as a line if it is near; None for no line.
-
-    Returns:
-        The figure.
 
     """
     from matplotlib.ticker import MaxNLocator

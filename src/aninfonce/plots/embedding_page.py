@@ -15,7 +15,7 @@ from aninfonce.plots.pages import page_template
 
 # More points than this make turning jerky, and hide each other.
 MOST_POINTS = 20_000
-# Steps of the scale of numbers, which leaves out what would be lost on a white, or on a dark, page.
+# Shades of the scale of numbers, and the part of it that is visible on a white and on a dark page.
 _SHADES = 64
 _ENDS = {"light": (0.0, 0.88), "dark": (0.22, 1.0)}
 # Share of white that makes a colour for white paper readable on a dark page.
@@ -25,8 +25,8 @@ _LIGHTER = 0.35
 def embedding_page(z: Any, *, color: Any = None, label: str | None = None, title: str = "Embedding") -> str:
     """Make a page on which three columns of an embedding are a cloud to turn with mouse, fingers or keys.
 
-    Of more than 20 000 rows an even selection is shown, and the page says so. Of more than three columns, the
-    reader chooses which to see.
+    If there are more than 20 000 rows, an even selection is shown and the page says so. If there are more
+    than three columns, the reader chooses which to see.
 
     Example:
         >>> page = embedding_page(np.eye(3), color=["a", "b", "b"], title="Three points")

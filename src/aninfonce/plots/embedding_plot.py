@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from aninfonce._validation import describe
 from aninfonce.plots._arrays import Floats, as_matrix
-from aninfonce.plots._axes import CYCLE, SOFT, new_axes
+from aninfonce.plots._axes import CYCLE, SOFT, Axes, Figure, new_axes
 from aninfonce.plots.coloring import Coloring, coloring
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-# More marks than this are drawn as pixels, also in an SVG: a file of megabytes helps nobody.
+# More marks than this are drawn as pixels, even in an SVG, which would otherwise take megabytes.
 _MOST_VECTORS = 2000
 
 
@@ -44,9 +40,6 @@ def embedding_plot(
         columns: the two to draw; one is drawn against the number of the row.
         trajectory: whether to join each row to the next by a thin line.
 
-    Returns:
-        The figure.
-
     """
     points = as_matrix(z, "z")
     which = _checked(columns, points.shape[1])
@@ -57,7 +50,7 @@ def embedding_plot(
     figure, axes = new_axes(*((6.4, 3.6) if flat else (5.6, 4.6)))
     many = len(points) > _MOST_VECTORS
     if trajectory:
-        # A long path is a tangle: fainter, so that the marks are seen.
+        # A long path is a tangle: it is drawn fainter, so that the marks can be seen.
         faint = float(np.clip(300 / len(x), 0.1, 0.6))
         axes.plot(x, y, color=SOFT, linewidth=0.6, alpha=faint, zorder=1, rasterized=many)
     _scatter(figure, axes, x, y, colours, many)

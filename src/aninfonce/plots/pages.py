@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aninfonce._files import write_whole
-from aninfonce.plots._axes import plain
-from aninfonce.plots.drawing import render
-from aninfonce.plots.hover import inline, name_points
+from aninfonce.plots._axes import Figure, plain
+from aninfonce.plots.drawing import inline, name_points, render
 
 if TYPE_CHECKING:
     from jinja2 import Template
-    from matplotlib.figure import Figure
 
 _HERE = "aninfonce.plots"
 
@@ -25,7 +23,7 @@ class PagePlot:
 
     Attributes:
         name: of the file, without ending.
-        description: what a reader who cannot see it is told.
+        description: for readers who cannot see it.
         svg: the drawing.
         png: the same in pixels.
         inline: the drawing as an element of a page, which shows the numbers of its marks.
@@ -58,11 +56,8 @@ def page_template(
 
     Args:
         name: of its file in the package's folder `templates`.
-        package: that has it; what it includes, such as `style.css`, may also be one of this package.
+        package: that has it; what it includes, such as `style.css`, may also come from this package.
         filters: further ones, by name.
-
-    Returns:
-        The template.
 
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined

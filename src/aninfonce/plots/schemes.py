@@ -9,28 +9,20 @@ PAPER, INK = {"light": "#ffffff", "dark": "#14171c"}, {"light": "#1b2330", "dark
 """Background and text of all pages, as in `templates/style.css`."""
 
 _COLOUR = re.compile(r"\b(fill|stroke): (#[0-9a-f]{6})\b")
-# With its parts nearer than this a colour is a grey; above this lightness it is a background.
+# A colour whose parts differ by less than this is a grey; above this lightness it is a background.
 _GREY, _TINT = 0.12, 0.82
-# Lightness that black and white would have as colours of marks on a dark page.
+# Black and white would get these lightnesses as colours of marks on a dark page.
 _DARKEST, _LIGHTEST = 0.46, 0.88
 
 
 def on_dark(colour: str) -> str:
-    """Give the colour that says on a dark page what another says on white paper.
+    """Give the colour `#rrggbb` for a dark page that corresponds to one for white paper.
 
-    Greys and pale backgrounds are turned round, so that text stays readable; colours keep their hue and are
-    lightened, in the order they had.
+    Greys and pale backgrounds are inverted, so that text stays readable; colours keep their hue, and are
+    lightened without changing their order.
 
-    Example:
-        >>> on_dark("#ffffff"), on_dark("#000000"), on_dark("#1c64a8")
-        ('#14171c', '#e6e9ee', '#5aa0e3')
-
-    Args:
-        colour: as `#rrggbb`.
-
-    Returns:
-        Likewise.
-
+    >>> on_dark("#ffffff"), on_dark("#000000"), on_dark("#1c64a8")
+    ('#14171c', '#e6e9ee', '#5aa0e3')
     """
     parts = _parts(colour)
     hue, light, saturation = colorsys.rgb_to_hls(*parts)
@@ -47,16 +39,8 @@ def for_both_schemes(style: str) -> str:
 
     Where a browser does not know `light-dark`, or the page has no dark scheme, they stay as they are.
 
-    Example:
-        >>> for_both_schemes("fill: #ffffff; opacity: 0.5")
-        'fill: #ffffff; fill: light-dark(#ffffff, #14171c); opacity: 0.5'
-
-    Args:
-        style: as matplotlib writes it.
-
-    Returns:
-        The style with a second declaration after each colour.
-
+    >>> for_both_schemes("fill: #ffffff; opacity: 0.5")
+    'fill: #ffffff; fill: light-dark(#ffffff, #14171c); opacity: 0.5'
     """
     return _COLOUR.sub(
         lambda found: f"{found[0]}; {found[1]}: light-dark({found[2]}, {on_dark(found[2])})", style

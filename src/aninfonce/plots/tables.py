@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-# Notebooks are light or dark, and say so by their own colours only.
+# Notebooks are light or dark, and only their own colours say which.
 _CELL = "padding:.2em .7em;border-bottom:1px solid rgba(128,128,128,.35)"
 
 
@@ -27,9 +27,6 @@ def html_table(
         rows: texts, one per column; escaped here.
         numbers: columns that are aligned to the right.
         min_width: in CSS, below which a narrow page scrolls the table instead of squeezing it.
-
-    Returns:
-        The element.
 
     """
 

@@ -123,9 +123,6 @@ def process(name: str, seed: int = 0, **changes: Any) -> DataGeneratingProcess:
         seed: draws the mixing.
         changes: fields of `ProcessSettings` to replace, such as `mixing="identity"`.
 
-    Returns:
-        The process.
-
     """
     return process_settings(name, **changes).build(seed)
 

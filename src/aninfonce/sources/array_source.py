@@ -44,7 +44,7 @@ class ArraySource(PairSource):
         self._seed = seed
 
     def next(self, n: int) -> PairBatch:
-        """Take the next `n` pairs of this epoch, or the first of a new one."""
+        """Take the next `n` pairs, from a new epoch if too few are left in this one."""
         return self.pairs[self._order.next(n)]
 
     def fresh(self, n: int) -> PairBatch:

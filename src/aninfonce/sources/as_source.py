@@ -28,9 +28,6 @@ def as_source(pairs: Any, seed: int = 0) -> PairSource:
             negatives as an optional third; or a `PairSource`.
         seed: draws or orders the pairs.
 
-    Returns:
-        The source.
-
     """
     if isinstance(pairs, PairSource):
         return pairs

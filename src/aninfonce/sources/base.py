@@ -40,7 +40,7 @@ class PairSource(ABC):
 
     @abstractmethod
     def next(self, n: int) -> PairBatch:
-        """Take the next `n` pairs (a loader gives the batches that it was made with)."""
+        """Take the next `n` pairs; a loader gives batches of its own size."""
 
     @abstractmethod
     def fresh(self, n: int) -> PairBatch:
@@ -51,8 +51,8 @@ class PairSource(ABC):
 
         Args:
             share: of the pairs to hold out.
-            most: pairs to hold out.
-            batch: pairs that a step takes; as many must be left.
+            most: pairs to hold out, at most.
+            batch: pairs that a step takes; at least as many must be left.
 
         Returns:
             The pairs, the same whenever it is called; None where nothing can be held out.
@@ -104,11 +104,12 @@ class StreamSource(PairSource):
     """Pairs that depend on two generators alone: one for the steps, one for fits.
 
     Args:
-        seed: seed of both generators.
+        seed: of both generators.
 
     """
 
     def __init__(self, seed: int) -> None:
+        self._seed = seed
         self._stream = stream(seed, "pairs", "steps")
         self._aside = stream(seed, "pairs", "fits")
 

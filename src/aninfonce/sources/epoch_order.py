@@ -37,7 +37,7 @@ class EpochOrder:
         self._position = 0
 
     def next(self, n: int) -> Tensor:
-        """Take the next `n` rows of this epoch, or the first of a new one, (n,)."""
+        """Take the next `n` rows, (n,), from a new epoch if too few are left in this one."""
         self._check(n)
         if self._position + n > self.rows:
             self._start_epoch()

@@ -11,11 +11,11 @@ from aninfonce.sources.epoch_order import EpochOrder
 
 
 class NeighbourOrder(EpochOrder):
-    """Deals out a row and those that are nearest to it, and random rows in every third batch.
+    """Deals out a random row with its nearest neighbours, and random rows in every third batch.
 
-    A batch of random rows can be told apart by what is easy to see. Once the easy factors are learned, its
-    loss is low and has no gradient left for the others. Neighbours share the easy factors, so that
-    only the others tell them apart; the batches of random rows in between keep the order at large.
+    Random rows can be told apart by whatever is easy to see. Once the easy factors are learned, the loss of
+    such a batch is low and leaves no gradient for the others. Neighbours share the easy factors, so only the
+    others tell them apart. The batches of random rows in between keep the embedding in order at large.
 
     Example:
         >>> order = NeighbourOrder(torch.arange(100.0)[:, None], seed=0)
@@ -24,9 +24,9 @@ class NeighbourOrder(EpochOrder):
         4
 
     Args:
-        features: (N, d), in which nearby rows count as neighbours; coarse pixels will do for pictures.
+        features: (N, d), in which rows are compared; coarse pixels will do for pictures.
         seed: of the orders.
-        every: every how many batches one has random rows; 1 for all.
+        every: one batch out of so many has random rows; 1 for all batches.
         what: noun for the rows in error messages, such as "pairs".
 
     References:

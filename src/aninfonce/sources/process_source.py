@@ -12,7 +12,7 @@ from torch import Tensor
 from aninfonce._seeds import stream
 from aninfonce._validation import check_count
 from aninfonce.processes import DataGeneratingProcess, PairBatch
-from aninfonce.sources.base import PairSource, State
+from aninfonce.sources.base import State, StreamSource
 
 _BULK = 65_536
 
@@ -24,22 +24,20 @@ class _Bulk(NamedTuple):
     before: Tensor
 
 
-class ProcessSource(PairSource):
+class ProcessSource(StreamSource):
     """Pairs from a process, drawn in bulk by a thread while the last bulk is used up.
 
     Args:
         process: to draw from.
-        seed: seed of two generators, one for the steps and one for `fresh`.
+        seed: of two generators, one for the steps and one for `fresh`.
         bulk: pairs drawn at once.
 
     """
 
     def __init__(self, process: DataGeneratingProcess, seed: int = 0, bulk: int = _BULK) -> None:
+        super().__init__(seed)
         self.process: DataGeneratingProcess = process
         self._size = self.largest_batch = check_count(bulk, "bulk")
-        self._stream = stream(seed, "pairs", "steps")
-        self._aside = stream(seed, "pairs", "fits")
-        self._seed = seed
         # The worker draws with as many threads as the caller: OpenMP would give a new thread all cores.
         self._worker = ThreadPoolExecutor(1, "pairs", torch.set_num_threads, (torch.get_num_threads(),))
         self._now: _Bulk | None = None
@@ -78,17 +76,16 @@ class ProcessSource(PairSource):
 
     def state(self) -> State:
         """State of both generators, and the position in the bulk."""
-        before = self._stream.get_state() if self._now is None else self._now.before
-        position = -1 if self._now is None else self._position
-        return {"stream": before, "aside": self._aside.get_state(), "position": torch.tensor(position)}
+        if self._now is None:
+            return {**super().state(), "position": torch.tensor(-1)}
+        return {**super().state(), "stream": self._now.before, "position": torch.tensor(self._position)}
 
     def restore(self, state: State) -> None:
         """Draw the bulk of that state again and go to its position in it."""
         if self._ahead is not None:
             self._ahead.result()
         self._ahead = self._now = None
-        self._stream.set_state(state["stream"])
-        self._aside.set_state(state["aside"])
+        super().restore(state)
         position = int(state["position"])
         if position >= 0:
             self._advance()

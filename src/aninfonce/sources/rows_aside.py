@@ -7,12 +7,12 @@ from torch import Tensor
 
 from aninfonce._seeds import stream
 
-# Fewer held-out pairs than this would say nothing: all are trained on instead.
+# With fewer held-out pairs than this, a score would mean nothing: all pairs are trained on instead.
 _FEWEST = 16
 
 
 def rows_aside(rows: int, share: float, most: int, batch: int, seed: int) -> Tensor | None:
-    """Choose rows to hold out, the same ones for the same numbers.
+    """Choose rows to hold out; equal arguments give the same rows.
 
     Example:
         >>> rows_aside(1000, share=0.1, most=4096, batch=512, seed=0).shape

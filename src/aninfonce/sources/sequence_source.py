@@ -56,7 +56,6 @@ class SequenceSource(StreamSource):
         self.frames = torch.from_numpy(np.concatenate(sequences))
         self.latents = None if latents is None else torch.from_numpy(np.concatenate(latents))
         self.largest_gap = check_count(largest_gap, "largest_gap")
-        self._seed = seed
         self._lengths = torch.tensor(lengths)
         lasts = self._lengths.cumsum(0) - 1
         # The last frame of each frame's sequence.

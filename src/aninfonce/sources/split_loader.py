@@ -33,8 +33,8 @@ class Split(NamedTuple):
 def split_loader(loader: Iterable[Any], share: float, most: int, seed: int) -> Split | None:
     """Hold out rows of a loader's data set, or batches of a list.
 
-    Rows can be told apart where a `DataLoader` deals out a data set that has them, shuffled or not, in one
-    process or in several. Other iterables may yield a row at any time.
+    Rows can be told apart where a `DataLoader` deals out an indexed data set, shuffled or not, in one process
+    or in several. Other iterables may give any row at any time.
 
     Args:
         loader: of batches.

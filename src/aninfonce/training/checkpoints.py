@@ -1,8 +1,8 @@
 """Checkpoints on disk: tensors in safetensors, the rest in JSON; whole or not there at all.
 
-A run's directory holds `checkpoints/step-00000500/` with `tensors.safetensors` and `state.json`, the newest
-and the one before. A checkpoint is written under another name, brought to the disk, and renamed. Both files
-have checksums. Nothing in them is ever executed.
+A run's directory holds its last two checkpoints, such as `checkpoints/step-00000500/`, each with
+`tensors.safetensors` and `state.json`. A checkpoint is written under another name, synced to the disk, and
+renamed. Both files have checksums. Nothing in them is ever executed.
 """
 
 from __future__ import annotations
@@ -55,18 +55,7 @@ class Snapshot:
 
 
 def save_snapshot(directory: Path, step: int, snapshot: Snapshot, keep: int = 2) -> Path:
-    """Write a checkpoint atomically, and of those before it leave the newest, `keep` in all.
-
-    Args:
-        directory: of the run.
-        step: steps done; gives the checkpoint its name.
-        snapshot: what to write.
-        keep: checkpoints to leave.
-
-    Returns:
-        Path of the checkpoint.
-
-    """
+    """Write the checkpoint of a step into a run's directory, and keep the newest `keep` in all."""
     path = checkpoint_path(directory, step)
     write_snapshot(path, snapshot)
     earlier = [other for other in checkpoints_in(directory) if other < path]
@@ -78,13 +67,7 @@ def save_snapshot(directory: Path, step: int, snapshot: Snapshot, keep: int = 2)
 def write_snapshot(path: Path, snapshot: Snapshot) -> Path:
     """Write one checkpoint as the folder `path`, whole or not at all; one that is there is replaced.
 
-    Args:
-        path: of the folder; those above it are made.
-        snapshot: what to write.
-
-    Returns:
-        The path. An `OSError` names it if there is no room, and what was there before stays.
-
+    Folders above it are made. If there is no room an `OSError` says so, and what was there before stays.
     """
     # One copy each: safetensors refuses tensors that share memory.
     tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in snapshot.tensors.items()}
@@ -109,19 +92,13 @@ def checkpoints_in(directory: Path) -> list[Path]:
 
 
 def tidy_checkpoints(directory: Path) -> None:
-    """Remove what writers of this run left unfinished; only for who holds the run's lock."""
+    """Remove what writers of this run left unfinished; the caller must hold the run's lock."""
     remove_leftovers(directory, alone=True)
     remove_leftovers(directory / _FOLDER, alone=True)
     # Format 1 named them without an ending.
     for pattern in (".old-step-*", ".step-*"):
         for path in (directory / _FOLDER).glob(pattern):
             put_back(path, path.name[1:].rpartition(".")[0])
-
-
-def remove_checkpoints(directory: Path) -> None:
-    """Remove all checkpoints of a run."""
-    for path in checkpoints_in(directory):
-        shutil.rmtree(path)
 
 
 def read_snapshot(path: Path) -> Snapshot:

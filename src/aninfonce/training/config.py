@@ -79,7 +79,7 @@ class DataSettings(Settings):
         seed: draws the mixing.
         arrays: an .npz, .csv or .parquet file with `x` and `x_pos` instead of a process, and `z` if latents
             are known.
-        sha256: of that file; `train` fills it in. One with another content is refused.
+        sha256: of that file; `train` fills it in. A file with another content is refused.
 
     """
 
@@ -123,9 +123,9 @@ class TrainingConfig(Settings):
         evaluate_every: steps between two evaluations on held-out pairs (R² if latents are known, the gap to
             the optimal loss, the effective rank); 0 for none.
         evaluation_pairs: pairs to evaluate on, at most.
-        held_out: share of the pairs in arrays, loaders or sequences, or of the images, that is not trained on
-            and evaluated on instead; at most `evaluation_pairs`. 0 to train on all: evaluations then look at
-            pairs that are trained on. A process draws new pairs for them in any case.
+        held_out: share of the pairs in arrays, loaders or sequences, or of the images, that is kept for
+            evaluations, at most `evaluation_pairs`. With 0 all are trained on, and evaluations use training
+            pairs. A process always draws new pairs for evaluations.
         checkpoint_every: steps between two checkpoints; 0 for the end only (before the closing
             fits and after them).
 
@@ -233,9 +233,6 @@ def parse_config(
         source: where they are from, for the message.
         names: what settings are called there, such as `{"recipe.steps": "max_steps"}`.
 
-    Returns:
-        The configuration.
-
     """
     try:
         return TrainingConfig.model_validate(data)
@@ -252,7 +249,7 @@ def _called(setting: str, names: Mapping[str, str]) -> str:
 
 
 def describe_problems(problems: ValidationError, names: Mapping[str, str] | None = None) -> str:
-    """Put the findings of pydantic in one line each, with settings called as `parse_config` says."""
+    """Write each problem that pydantic found as one line, with settings renamed as in `parse_config`."""
     found = problems.errors()
     lines = []
     for problem in found[:_MOST_PROBLEMS]:

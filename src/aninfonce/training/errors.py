@@ -31,7 +31,7 @@ class NonFiniteLoss(RuntimeError):
 
 
 class TrainingInterrupted(RuntimeError):
-    """The run was told to stop; what it had was saved.
+    """The run was told to stop, and saved its state if it has a directory.
 
     Attributes:
         signal: that was received.

@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -17,7 +17,7 @@ class StoppedAtOnce(Exception):
 
 
 class StopSignals:
-    """Remembers the first signal; a second one has its usual effect. Outside the main thread it does nothing.
+    """Remembers the first signal and lets a second have its usual effect; only in the main thread.
 
     Example:
         >>> with StopSignals() as signals:
@@ -60,7 +60,5 @@ class StopSignals:
             signal.signal(number, handler)
         self._previous = {}
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._restore()

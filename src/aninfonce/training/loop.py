@@ -30,13 +30,18 @@ from aninfonce.training.checkpoints import (
     newest_snapshot,
     save_snapshot,
 )
-from aninfonce.training.completing import check_batches, complete_config
 from aninfonce.training.config import TrainingConfig
 from aninfonce.training.early_stopping import EarlyStopping
 from aninfonce.training.errors import NonFiniteLoss, SphereFound, TrainingInterrupted
 from aninfonce.training.fitted import Fitted
 from aninfonce.training.interrupt import StoppedAtOnce, StopSignals
-from aninfonce.training.model import EncoderWithLoss, build_embedding, build_loss
+from aninfonce.training.model import (
+    EncoderWithLoss,
+    build_embedding,
+    build_loss,
+    check_batches,
+    complete_config,
+)
 from aninfonce.training.monitor import Row, concentration_of, open_monitor
 from aninfonce.training.packing import pack, unpack
 from aninfonce.training.phases import (
@@ -198,10 +203,9 @@ class Trainer:
             return self._run(resume=resume)
 
     def _run(self, *, resume: bool) -> Fitted:
-        if resume and self.directory is not None:
-            self.restore_newest()
-        main = self.fabric.is_global_zero
-        reporters = self.reporters if main else []
+        if resume and self.directory is not None and (found := newest_snapshot(self.directory)):
+            self.restore(found[1])
+        reporters = self.reporters if self.fabric.is_global_zero else []
         for reporter in reporters:
             reporter.start(self.config, self.history)
         self.watch.start()
@@ -355,13 +359,6 @@ class Trainer:
                 save_snapshot(self.directory, self.step, pack(self))
         self.fabric.barrier()
         return checkpoint_path(self.directory, self.step)
-
-    def restore_newest(self) -> None:
-        """Go on from the newest checkpoint that can be read, if there is any."""
-        assert self.directory is not None
-        found = newest_snapshot(self.directory)
-        if found is not None:
-            self.restore(found[1])
 
     def restore(self, snapshot: Snapshot) -> None:
         """Take up the state of a checkpoint."""

@@ -71,11 +71,11 @@ def checked_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
         {'temperature': 0.5}
 
     Args:
-        name: of the loss; "custom" has none that are known here.
-        options: as they were given.
+        name: of the loss; the options of "custom" are not known here, and not checked.
+        options: as given.
 
     Returns:
-        Those that were given, in their types.
+        The same options, converted to their types.
 
     """
     if name not in _OPTIONS:

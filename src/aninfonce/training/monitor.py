@@ -1,4 +1,4 @@
-"""What is measured during training, on held-out pairs. No number computed here changes a weight."""
+"""What is measured during training, on held-out pairs. Nothing here influences the weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from aninfonce.training.config import TrainingConfig
 
 Row = dict[str, Any]
 
-# The loss of the evaluations, by whether its pairs are trained on.
+# What an evaluation's loss is called, depending on whether its pairs are held out or trained on.
 HELD_OUT_LOSS, SEEN_LOSS = "held_out_loss", "training_pairs_loss"
 # Pairs that are each other's negatives on the held-out pairs, whatever the batch size of the steps.
 HELD_OUT_BLOCK = 1024
@@ -85,12 +85,12 @@ class Monitor:
 
 
 def open_monitor(source: PairSource, config: TrainingConfig, given: Any = None) -> Monitor:
-    """Set pairs of a source aside to evaluate on, or take those that are given for it.
+    """Set pairs of a source aside to evaluate on, or use other pairs for it.
 
     Args:
         source: of the run, before its first step.
         config: says how many.
-        given: other pairs, as `as_source` takes them; nothing is set aside then.
+        given: other pairs, as `as_source` takes them; then nothing is set aside.
 
     Returns:
         The monitor. If nothing can be held out, it looks at pairs that are trained on, and a warning says so.

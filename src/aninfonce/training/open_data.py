@@ -21,14 +21,9 @@ _PAIRS = ("x", "x_pos", "x_neg", "z", "z_pos")
 
 
 def open_data(settings: DataSettings) -> DataGeneratingProcess | PairBatch:
-    """Build the process or read the arrays.
+    """Build the process or read the arrays that settings name, as pairs for `fit`.
 
-    Args:
-        settings: which. If they know the arrays' sha256, a file with another content is refused.
-
-    Returns:
-        Something that `fit` takes as pairs.
-
+    If the settings have the sha256 of the arrays, a file with another content is refused.
     """
     if settings.process is not None:
         try:

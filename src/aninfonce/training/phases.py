@@ -20,20 +20,13 @@ if TYPE_CHECKING:
     from aninfonce.processes import PairBatch
     from aninfonce.training.loop import Trainer
 
-# Of the bootstrap that tells what turns before the first step.
+# Bootstrap draws that tell what turns, before the first step.
 _STARTING_DRAWS = 100
 
 
 @torch.no_grad()
 def start_dynamics(embedding: Embedding, loss: LinearDynamics, pairs: PairBatch) -> None:
-    """Let a loss start at what turns in the embedding of an untrained encoder.
-
-    Args:
-        embedding: as it starts.
-        loss: whose M is changed in place.
-        pairs: some of those to train on.
-
-    """
+    """Start the M of a loss, in place, from what turns in an untrained encoder's embedding of some pairs."""
     h, h_pos = (embed_in_chunks(embedding, x).double().cpu().numpy() for x in (pairs.x, pairs.x_pos))
     if len(h) <= h.shape[1] + 1:
         return

@@ -1,4 +1,4 @@
-"""Ends a process that trained together with others."""
+"""How a process ends that trained together with others."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import torch.distributed as dist
 
 
 def leave_process_group(*, stay: bool = False) -> None:
-    """End this process, once all others have come as far; one that is alone goes on.
+    """End this process once all others have come this far; a process that is alone goes on.
 
-    Python must not take itself apart while threads of gloo are alive. One of them may still hold the last
-    tensor that was sent, asks for the interpreter to let go of it, and aborts the process if that has begun
-    to end: a run that has finished then looks like one that failed. The threads outlive
+    Python must not shut down while threads of gloo are alive. One of them may still hold the last tensor that
+    was sent. It needs the interpreter to release it, and aborts the process if the interpreter has begun to
+    shut down: a run that has finished then looks like one that failed. The threads outlive
     `destroy_process_group` wherever `DistributedDataParallel` was used (torch 2.13 keeps references), and a
-    process that goes first can break the connection of one that still talks. So all wait for each other, and
-    then leave without Python's clean-up: whatever must be written has to be written by now.
+    process that ends first can break the connection of one that is still sending. So all wait for each other,
+    and then leave without Python's clean-up: whatever must be written has to be written by now.
 
     Example:
         >>> leave_process_group()  # one process, no group: nothing happens
@@ -34,9 +34,10 @@ def leave_process_group(*, stay: bool = False) -> None:
 
 
 def leave_at_exit() -> None:
-    """End this process without Python's clean-up, too, but when it ends: its result is still to be handed on.
+    """Skip Python's clean-up when this process ends, as `leave_process_group` does, but not before.
 
-    For the last thing that a process does. One that fails after this call would end as if it had not.
+    For a process whose result is still to be handed on. Call it last: a process that fails after it would end
+    as if it had not failed.
 
     Example:
         >>> leave_at_exit()  # one process, no group: nothing happens

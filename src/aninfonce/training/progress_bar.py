@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from aninfonce.training.config import TrainingConfig
@@ -21,13 +20,7 @@ class ProgressBars:
 
     def __init__(self, console: Any = None) -> None:
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
         self._progress = Progress(
             TextColumn("[bold]{task.description}"),
@@ -43,9 +36,7 @@ class ProgressBars:
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
     def start(self, name: str, steps: int) -> None:
@@ -60,7 +51,7 @@ class ProgressBars:
 
 
 def describe_row(row: Row, before: str = "") -> str:
-    """Summarise a row in a few words; values that it does not have are kept from `before`.
+    """Summarise a row in a few words; values that it lacks are taken from the summary `before`.
 
     R² is that of content/style where the process has these two parts.
 
@@ -105,4 +96,4 @@ class ProgressBar(Reporter):
 
     def finish(self) -> None:
         """Leave the bar as it stands."""
-        self._bars.__exit__(None, None, None)
+        self._bars.__exit__()

@@ -16,7 +16,7 @@ from aninfonce.training.run_folder import CONFIG, ROWS, TABLE
 
 
 class Reporter:
-    """Told of every logged row; does nothing by itself."""
+    """Is told of every logged row; the base class does nothing."""
 
     def start(self, config: TrainingConfig, history: Sequence[Row]) -> None:
         """Begin; a resumed run brings the rows that it already has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -10,12 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from aninfonce.training.checkpoints import (
-    CheckpointError,
-    checkpoints_in,
-    remove_checkpoints,
-    tidy_checkpoints,
-)
+from aninfonce._settings import by_path
+from aninfonce.training.checkpoints import CheckpointError, checkpoints_in, tidy_checkpoints
 from aninfonce.training.config import TrainingConfig, identity, stored_config
 
 if TYPE_CHECKING:
@@ -27,18 +24,16 @@ _LOCK = ".lock"
 
 @contextmanager
 def claim(directory: Path, config: TrainingConfig, *, resume: bool, overwrite: bool) -> Iterator[None]:
-    """Hold the folder of a run: no other process may train there in the meantime.
+    """Lock the folder of a run: no other process may train there in the meantime.
 
-    The lock goes with the process, also if that is killed. What a killed one left unfinished is removed.
+    The system releases the lock with the process, even one that is killed; what such a process left
+    unfinished is removed. A `CheckpointError` says why a folder cannot be used.
 
     Args:
         directory: created if needed.
         config: of the run that is about to start.
         resume: whether the run that the folder holds is to go on.
         overwrite: whether it is to be removed.
-
-    Yields:
-        Nothing. A `CheckpointError` says why the folder cannot be had.
 
     """
     directory.mkdir(parents=True, exist_ok=True)
@@ -80,7 +75,7 @@ def claim_for_all(
 
 
 def refuse_taken(directory: Path, *, resume: bool, overwrite: bool) -> None:
-    """Refuse a folder that holds a run, unless it was said what to do with it."""
+    """Refuse a folder that holds a run, unless it is to be resumed or overwritten."""
     if resume and overwrite:
         raise CheckpointError("`resume` and `overwrite` exclude each other: go on with the run, or remove it")
     if not (resume or overwrite) and _holds_run(directory):
@@ -94,30 +89,22 @@ def check_settings(found: dict[str, Any], config: TrainingConfig, where: Path | 
     """Refuse to go on with a run that has other settings.
 
     Args:
-        found: settings of the run that is there, as JSON types. What they do not name has its default.
+        found: settings of the run that is there, as JSON types; those left out have their defaults.
         config: settings of the run that is about to go on.
-        where: the run is, for the message.
+        where: the run's place, for the message.
 
     """
     try:
-        theirs = _flat(identity(stored_config(found)))
+        theirs = by_path(identity(stored_config(found)))
     except ValueError as problem:
         raise CheckpointError(f"{where} holds a run whose settings cannot be read: {problem}") from None
-    ours = _flat(identity(config))
+    ours = by_path(identity(config))
     changed = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
     if changed:
         raise CheckpointError(
             f"{where} is of a run with other settings ({', '.join(changed)}): resume with the same"
             " configuration, or choose another folder"
         )
-
-
-def _flat(settings: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Name settings by their whole path, such as `recipe.steps`."""
-    flat: dict[str, Any] = {}
-    for name, value in settings.items():
-        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
-    return flat
 
 
 def _holds_run(directory: Path) -> bool:
@@ -137,6 +124,7 @@ def _settings_in(directory: Path) -> dict[str, Any] | None:
 
 def _remove_run(directory: Path) -> None:
     """Remove what runs write, and nothing else."""
-    remove_checkpoints(directory)
+    for checkpoint in checkpoints_in(directory):
+        shutil.rmtree(checkpoint)
     for name in (ROWS, TABLE, CONFIG):
         (directory / name).unlink(missing_ok=True)

@@ -9,7 +9,7 @@ import yaml
 
 from aninfonce._validation import brief
 
-# Settings take a page or two. A few lines of aliases can stand for more values than fit into memory.
+# Settings take a page or two, but a few lines of aliases can stand for more values than fit into memory.
 _MOST_BYTES = 100_000
 _MOST_VALUES = 10_000
 
@@ -43,7 +43,7 @@ def read_yaml(path: Path) -> Any:
         raise ValueError(f"{path} is nested too deeply") from None
     except _TooMuch:
         raise
-    # Numbers and dates that Python has no place for.
+    # Numbers and dates that Python cannot represent.
     except (ValueError, OverflowError) as problem:
         raise ValueError(f"{path} cannot be read: {problem}") from None
 
@@ -82,7 +82,7 @@ def _count(node: Any, known: dict[int, int], path: Path) -> int:
     if not isinstance(node, yaml.CollectionNode):
         return 1
     if id(node) not in known:
-        # Until it is counted: one that comes again inside of itself has no end.
+        # Until it is counted, so that a collection that contains itself is refused rather than followed.
         known[id(node)] = _MOST_VALUES
         known[id(node)] = 1 + sum(_count(part, known, path) for part in _parts(node))
     if known[id(node)] > _MOST_VALUES:

@@ -14,11 +14,9 @@ def register(app: typer.Typer) -> None:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise ImportError(f"the papers need {', '.join(missing)}: pip install 'aninfonce[papers]'")
-    from aninfonce_papers.cli import convert, render, studies, videos
+    from aninfonce_papers.cli import data, studies
 
     studies.register(app)
     for group in app.registered_groups:
         if group.name == "data" and group.typer_instance is not None:
-            group.typer_instance.command("render", no_args_is_help=True)(render.render)
-            convert.register(group.typer_instance)
-            videos.register(group.typer_instance)
+            data.register(group.typer_instance)

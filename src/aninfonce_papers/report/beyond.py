@@ -12,6 +12,7 @@ from statistics import fmean, stdev
 
 from aninfonce.extending import write_whole
 from aninfonce_papers.engine import ResultStore, Row, find_study, newest
+from aninfonce_papers.report.markdown import between
 
 Table = Callable[[Sequence[Row]], str]
 
@@ -40,73 +41,42 @@ def write_tables(
     old = new = path.read_text(encoding="utf-8")
     for name, table in tables.items():
         mine = [row for row in rows if row.study == name and row.preset == "laptop"]
-        new = _with_table(new, name, table(mine))
+        marks = f"<!-- {name}: start -->", f"<!-- {name}: end -->"
+        new = between(new, _NOTE + table(mine), marks, "`page`")
     if new != old and not check:
         write_whole(path, new)
     return new != old
 
 
 def methods_table(rows: Sequence[Row]) -> str:
-    """Write one line a method: means over seeds ± their standard deviation.
-
-    Args:
-        rows: of the study `timescales`.
-
-    Returns:
-        Markdown.
-
-    """
+    """Write one line for each method of `timescales`: means over seeds ± their standard deviation."""
     return _spreads_table(rows, "timescales", "method", _MEASURED)
 
 
 def violations_table(rows: Sequence[Row]) -> str:
-    """Write one line for each strength of each violation, with how often two findings of the audit saw it.
-
-    Args:
-        rows: of the study `broken-assumptions`.
-
-    Returns:
-        Markdown.
-
-    """
+    """Write one line for each violation of `broken-assumptions`, and how often the audit saw it."""
     head = ["recording", "seeds", "R²", "mean correlation", "rank correlation", "columns by themselves"]
     head += [f"audit: {name}" for name in _LOOKED_AT]
-    text = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    lines = []
     for name, mine in _by_cell(rows, "broken-assumptions").items():
         cells = [name, str(len(mine)), *(_spread(mine, metric) for metric in head[2:5])]
         cells.append(f"{fmean(row.number(head[5]) for row in mine):.1f} of 4")
         for finding in _LOOKED_AT:
             seen = sum(finding in row.texts("concerns of the audit") for row in mine)
             cells.append(f"{seen} of {len(mine)}")
-        text.append(f"| {' | '.join(cells)} |")
-    return "\n".join(text) + "\n"
+        lines.append(cells)
+    return _table(head, lines)
 
 
 def places_table(rows: Sequence[Row]) -> str:
-    """Write one line for each world and method, inside and outside of the region of training anchors.
-
-    Args:
-        rows: of the study `heteroscedastic`.
-
-    Returns:
-        Markdown.
-
-    """
+    """Write one line for each world and method of `heteroscedastic`, within and beyond training anchors."""
     return _spreads_table(rows, "heteroscedastic", "pairs: method", ("R²", "R² outside"))
 
 
 def tunnel_table(rows: Sequence[Row]) -> str:
-    """Write one line for each view and method: means over seeds, from pairs / from a recording.
-
-    Args:
-        rows: of the study `light-tunnel`.
-
-    Returns:
-        Markdown.
-
-    """
+    """Write one line for each view and method of `light-tunnel`: means, from pairs / from a recording."""
     read = ("R², lights", "R², angles", "R², cos²")
-    text = [f"| seen by: method | seeds | {' | '.join(read)} | mean correlation |", "|---" * 6 + "|"]
+    lines = []
     groups = _by_cell(rows, "light-tunnel")
     for name, pairs in groups.items():
         if ", steps: " not in name:
@@ -118,23 +88,14 @@ def tunnel_table(rows: Sequence[Row]) -> str:
         )
         cells = [name.replace(", steps: ", ": "), _of_both(pairs, walk, lambda mine: str(len(mine)))]
         cells += [_of_both(pairs, walk, partial(_mean, metric=metric)) for metric in (*read, matched)]
-        text.append(f"| {' | '.join(cells)} |")
-    return "\n".join(text) + "\n"
+        lines.append(cells)
+    return _table(("seen by: method", "seeds", *read, "mean correlation"), lines)
 
 
 def walking_table(rows: Sequence[Row]) -> str:
-    """Write one line a method: stride, bits and how well the leg's direction is read, now and ahead.
-
-    Args:
-        rows: of the study `real-dynamics`.
-
-    Returns:
-        Markdown.
-
-    """
+    """Write one line for each method of `real-dynamics`: bits, stride, and R² of the leg's direction."""
     read = ("direction R², now", "direction R², 0.1 s ahead", "direction R², 0.4 s ahead")
-    head = ("method", "seeds", "held-out bits", "stride [Hz]", *read)
-    text = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    lines = []
     for name, mine in _by_cell(rows, "real-dynamics").items():
         stride = sorted(row.number("frequency [Hz]") for row in mine if "frequency [Hz]" in row.metrics)
         wide = len(stride) > 1 and stride[-1] - stride[0] > 0.1
@@ -142,8 +103,8 @@ def walking_table(rows: Sequence[Row]) -> str:
             "–" if not stride else f"{stride[0]:.2f} to {stride[-1]:.2f}" if wide else f"{fmean(stride):.2f}"
         )
         numbers = [_mean(mine, "held-out bits"), told, *(_mean(mine, metric) for metric in read)]
-        text.append(f"| {name} | {len(mine)} | {' | '.join(numbers)} |")
-    return "\n".join(text) + "\n"
+        lines.append([name, str(len(mine)), *numbers])
+    return _table(("method", "seeds", "held-out bits", "stride [Hz]", *read), lines)
 
 
 PAGES: dict[str, dict[str, Table]] = {
@@ -156,20 +117,16 @@ PAGES: dict[str, dict[str, Table]] = {
 
 def _spreads_table(rows: Sequence[Row], study: str, first: str, metrics: Sequence[str]) -> str:
     """Write one line a cell: number of seeds, and means ± standard deviations of some metrics."""
-    text = [f"| {first} | seeds | {' | '.join(metrics)} |", "|---" * (2 + len(metrics)) + "|"]
-    for name, mine in _by_cell(rows, study).items():
-        text.append(f"| {name} | {len(mine)} | {' | '.join(_spread(mine, metric) for metric in metrics)} |")
-    return "\n".join(text) + "\n"
+    lines = [
+        [name, str(len(mine)), *(_spread(mine, metric) for metric in metrics)]
+        for name, mine in _by_cell(rows, study).items()
+    ]
+    return _table((first, "seeds", *metrics), lines)
 
 
-def _with_table(page: str, name: str, table: str) -> str:
-    """Put a table between its marks in the text of a page."""
-    first, last = f"<!-- {name}: start -->", f"<!-- {name}: end -->"
-    before, start, rest = page.partition(first)
-    _, end, after = rest.partition(last)
-    if not start or not end:
-        raise ValueError(f"`page` must have the lines {first} and {last}, with a table between them")
-    return f"{before}{first}\n{_NOTE}{table}{last}{after}"
+def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    text = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    return "\n".join([*text, *(f"| {' | '.join(cells)} |" for cells in lines)]) + "\n"
 
 
 def _by_cell(rows: Sequence[Row], study: str) -> dict[str, list[Row]]:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean, stdev
 
-from pydantic import JsonValue
-
+from aninfonce.extending import by_path
+from aninfonce_papers.claims import Chapter, Evidence, ledger
 from aninfonce_papers.claims.evidence import noise
-from aninfonce_papers.engine import Metrics, Preset, Published, Row, Study, find_study, newest, study_names
+from aninfonce_papers.engine import (
+    Preset,
+    Published,
+    ResultStore,
+    Row,
+    Study,
+    find_study,
+    newest,
+    study_names,
+)
 from aninfonce_papers.engine.row import configuration_key
 
 
@@ -89,11 +100,7 @@ class Section:
     @property
     def counts(self) -> dict[str, int]:
         """How often each verdict was given."""
-        counts: dict[str, int] = {}
-        for line in self.comparisons:
-            if line.verdict:
-                counts[line.verdict] = counts.get(line.verdict, 0) + 1
-        return counts
+        return Counter(line.verdict for line in self.comparisons if line.verdict)
 
     @property
     def versions(self) -> list[str]:
@@ -138,20 +145,19 @@ def judge(mean: float, spread: float, seeds: int, published: Published) -> str:
     return "better" if gain > 0 else "worse"
 
 
+def judged(store: ResultStore, benchmarks: str | Path | None) -> tuple[list[Section], Sequence[Chapter]]:
+    """Compare all results of a store, and judge the claims by them and by rows of benchmarks, if given."""
+    rows = store.rows()
+    if not rows:
+        raise ValueError(f"`directory` must hold results, found none in {store.path}")
+    return sections(rows), ledger(Evidence(rows, Path(benchmarks) if benchmarks else None))
+
+
 def sections(rows: Sequence[Row]) -> list[Section]:
-    """Group rows by study and preset, in the order of the papers, and compare each cell.
-
-    Args:
-        rows: as a store gives them.
-
-    Returns:
-        One section for each study and preset that has rows.
-
-    """
-    kept = newest(rows)
+    """Group rows by study and preset, in the order of the papers, and compare each cell."""
     order = {name: place for place, name in enumerate(study_names())}
     groups: dict[tuple[str, Preset], list[Row]] = {}
-    for row in kept:
+    for row in newest(rows):
         groups.setdefault((row.study, row.preset), []).append(row)
     result = []
     for name, preset in sorted(groups, key=lambda pair: (order.get(pair[0], len(order)), pair[1])):
@@ -168,9 +174,7 @@ def compare(rows: Sequence[Row]) -> list[Comparison]:
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.cell, configuration_key(row.configuration)), []).append(row)
-    variants: dict[str, int] = {}
-    for cell, _ in groups:
-        variants[cell] = variants.get(cell, 0) + 1
+    variants = Counter(cell for cell, _ in groups)
     lines = []
     for (cell, _), mine in groups.items():
         label = cell if variants[cell] == 1 else f"{cell} ({_what_differs(mine[0], rows)})"
@@ -190,16 +194,6 @@ def _in_order(rows: list[Row], study: Study, preset: Preset) -> list[Row]:
 
 def _what_differs(row: Row, rows: Sequence[Row]) -> str:
     """Tell runs of one cell apart by the settings in which they differ."""
-    others = [_by_path(other.configuration) for other in rows if other.cell == row.cell]
-    mine = _by_path(row.configuration)
+    others = [by_path(other.configuration) for other in rows if other.cell == row.cell]
+    mine = by_path(row.configuration)
     return ", ".join(f"{k} {mine[k]}" for k in mine if any(other.get(k) != mine[k] for other in others))
-
-
-def _by_path(configuration: Metrics, prefix: str = "") -> dict[str, JsonValue]:
-    """Give a configuration with paths such as "recipe.steps"."""
-    found: dict[str, JsonValue] = {}
-    for name, value in configuration.items():
-        found |= (
-            _by_path(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
-        )
-    return found

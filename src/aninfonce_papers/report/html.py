@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 from aninfonce.extending import page_template, write_whole
-from aninfonce_papers.claims import LEGEND, READING, Chapter, Evidence, Verdict, ledger
+from aninfonce_papers.claims import LEGEND, READING, Chapter, Verdict
 from aninfonce_papers.engine import ResultStore
 from aninfonce_papers.report import telling
-from aninfonce_papers.report.compare import sections
+from aninfonce_papers.report.compare import judged
 from aninfonce_papers.report.figures import draw
 from aninfonce_papers.report.numbers import signed, value
 from aninfonce_papers.report.sparkline import sparkline
@@ -38,15 +38,12 @@ def write_report(
 
     """
     store = ResultStore(directory)
-    rows = store.rows()
-    if not rows:
-        raise ValueError(f"`directory` must hold results, found none in {store.path}")
+    found, chapters = judged(store, benchmarks)
     folder = Path(out) if out is not None else store.directory / "report"
-    parts = [(section, draw(section)) for section in sections(rows)]
+    parts = [(section, draw(section)) for section in found]
     for _, plots in parts:
         for plot in plots:
             plot.save(folder / "plots")
-    chapters = ledger(Evidence(rows, Path(benchmarks) if benchmarks else None))
     template = page_template(
         "page.html.j2", __package__, {"value": value, "signed": signed, "spark": sparkline}
     )

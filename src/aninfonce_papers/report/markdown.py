@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from aninfonce.extending import write_whole
-from aninfonce_papers.claims import LEGEND, READING, Chapter, Evidence, Line, ledger
+from aninfonce_papers.claims import LEGEND, READING, Chapter, Line
 from aninfonce_papers.engine import ResultStore
 from aninfonce_papers.report import telling
-from aninfonce_papers.report.compare import Section, sections
+from aninfonce_papers.report.compare import Section, judged
 from aninfonce_papers.report.numbers import signed, value
 
 START, END = "<!-- results: start -->", "<!-- results: end -->"
@@ -37,12 +37,7 @@ def write_markdown(
         The files that were out of date.
 
     """
-    store = ResultStore(directory)
-    rows = store.rows()
-    if not rows:
-        raise ValueError(f"`directory` must hold results, found none in {store.path}")
-    parts = sections(rows)
-    chapters = ledger(Evidence(rows, Path(benchmarks) if benchmarks else None))
+    parts, chapters = judged(ResultStore(directory), benchmarks)
     note = _NOTE.format(Path(directory).as_posix())
     texts: Mapping[Path, str] = {
         Path(page): f"{note}\n{results_page(chapters, parts)}",
@@ -163,10 +158,14 @@ def _table_line(cells: Sequence[str]) -> str:
 
 def between_marks(path: Path, text: str, marks: tuple[str, str] = (START, END)) -> str:
     """Give the file's text with `text` between its two marks."""
+    return between(path.read_text(encoding="utf-8") if path.exists() else "", text, marks, str(path))
+
+
+def between(page: str, text: str, marks: tuple[str, str], name: str) -> str:
+    """Put `text` between two marks of a page; an error calls the page by its name."""
     first, last = marks
-    old = path.read_text(encoding="utf-8") if path.exists() else ""
-    before, start, rest = old.partition(first)
+    before, start, rest = page.partition(first)
     _, end, after = rest.partition(last)
     if not start or not end:
-        raise ValueError(f"{path} must have the lines {first} and {last}, with the summary between them")
+        raise ValueError(f"{name} must have the lines {first} and {last}, with what is generated in between")
     return f"{before}{first}\n{text}{last}{after}"

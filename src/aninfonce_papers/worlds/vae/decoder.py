@@ -68,7 +68,7 @@ def decoder_process(
 
     Returns:
         The process, which `training.fit` takes as pairs. As such it draws 65 536 pairs at a time;
-        `training.source.ProcessSource(world, bulk=8192)` needs an eighth of the memory.
+        `aninfonce.sources.ProcessSource(world, bulk=8192)` needs an eighth of the memory.
 
     References:
         Rusak et al., "InfoNCE: Identifying the Gap Between Theory and Practice", 2025.

@@ -1,15 +1,20 @@
-"""Training a VAE, once: the next call with the same images and settings finds it."""
+"""Training a VAE, once: a run that was stopped goes on, and a finished one is found by the next call."""
 
 from __future__ import annotations
 
 import hashlib
+import math
+import shutil
 import warnings
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from filelock import FileLock
+from torch import Tensor
 
 from aninfonce.extending import (
     ProgressBars,
@@ -17,13 +22,15 @@ from aninfonce.extending import (
     describe,
     read_snapshot,
     remove_leftovers,
+    stream,
     write_snapshot,
 )
 from aninfonce.training import CheckpointError
-from aninfonce_papers.worlds.vae.running import VAERun
 from aninfonce_papers.worlds.vae.vae import VAE, VAESettings
 
 _ROWS = 4096
+# A snapshot takes a tenth of a second; five epochs on all of MNIST take most of a minute.
+_KEEP_EVERY = 5
 # To be raised when the same images and settings come to give other weights: older ones are then left alone.
 _VERSION = 2
 
@@ -41,7 +48,6 @@ def train_vae(
     the same VAE at once, one trains it and the others wait.
 
     Example:
-        >>> import torch
         >>> images = torch.rand(64, 1, 8, 8, generator=torch.Generator().manual_seed(0))
         >>> vae = train_vae(images, VAESettings(dim=2, width=16, epochs=3, batch_size=16))
         >>> len(vae.history), vae.decode(torch.zeros(1, 2)).shape
@@ -103,6 +109,79 @@ def load_vae(path: str | Path) -> VAE:
     except (KeyError, TypeError, ValueError, RuntimeError) as problem:
         raise CheckpointError(f"{path} holds no VAE of this version: {problem}") from None
     return vae.eval()
+
+
+class VAERun:
+    """A training run that can be stopped and taken up again, bit for bit.
+
+    Args:
+        images: (N, C, H, W), bytes or floats from 0 to 1.
+        settings: of the model and its training.
+        unfinished: folder of a snapshot to go on from, kept every few epochs and removed at the end.
+
+    """
+
+    def __init__(self, images: Any, settings: VAESettings, unfinished: Path | None = None) -> None:
+        self.images = images
+        self.settings = settings
+        self.unfinished = unfinished
+        self.vae = VAE(tuple(images.shape[1:]), settings)
+        self.optimizer = torch.optim.Adam(self.vae.parameters(), lr=settings.lr)
+        self.generator = stream(settings.seed, "images and noise")
+        self.history: list[float] = []
+        if unfinished is not None and unfinished.exists():
+            self._restore(unfinished)
+
+    def train(self, report: Callable[[int, float], None]) -> VAE:
+        """Do the epochs that are left; `report` is told the number of each and its mean loss."""
+        for epoch in range(len(self.history), self.settings.epochs):
+            self.history.append(self._epoch(epoch))
+            report(epoch + 1, self.history[-1])
+            if self.unfinished is not None and (epoch + 1) % _KEEP_EVERY == 0:
+                write_snapshot(self.unfinished, Snapshot(self._tensors(), {"history": self.history}))
+        if self.unfinished is not None:
+            shutil.rmtree(self.unfinished, ignore_errors=True)
+        self.vae.history = tuple(self.history)
+        return self.vae.eval()
+
+    def _epoch(self, epoch: int) -> float:
+        settings = self.settings
+        batch = min(settings.batch_size, len(self.images))
+        steps = len(self.images) // batch
+        order = torch.randperm(len(self.images), generator=self.generator)
+        total = 0.0
+        for step in range(steps):
+            done = (epoch * steps + step) / (settings.epochs * steps)
+            self.optimizer.param_groups[0]["lr"] = settings.lr * (1 + math.cos(math.pi * done)) / 2
+            rows = order[step * batch : (step + 1) * batch]
+            pixels, divergence = self.vae.loss(self.images[rows.numpy()], self.generator)
+            loss = pixels + settings.beta * divergence
+            self.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.optimizer.step()
+            total += float(loss.detach())
+        return total / steps
+
+    def _tensors(self) -> dict[str, Tensor]:
+        tensors = {f"model.{name}": value for name, value in self.vae.state_dict().items()}
+        for name, weight in self.vae.named_parameters():
+            for what, value in self.optimizer.state[weight].items():
+                tensors[f"adam.{what}.{name}"] = value
+        return {**tensors, "generator": self.generator.get_state()}
+
+    def _restore(self, path: Path) -> None:
+        """Go on from a snapshot; one that cannot be read only costs the time to its epoch."""
+        try:
+            snapshot = read_snapshot(path)
+        except CheckpointError:
+            return
+        tensors = snapshot.tensors
+        self.vae.load_state_dict({name: tensors[f"model.{name}"] for name in self.vae.state_dict()})
+        for name, weight in self.vae.named_parameters():
+            kinds = ("step", "exp_avg", "exp_avg_sq")
+            self.optimizer.state[weight] = {kind: tensors[f"adam.{kind}.{name}"] for kind in kinds}
+        self.generator.set_state(tensors["generator"])
+        self.history = list(snapshot.facts["history"])
 
 
 def _key(images: Any, settings: VAESettings) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import Field, PositiveInt
 from torch import Generator, Tensor, nn
 
 from aninfonce.encoders import KittiConvNet
 from aninfonce.extending import (
+    Settings,
     batch_size_at,
     build_optimizers,
     descend,
@@ -26,7 +27,7 @@ from aninfonce_papers.worlds.vae.divergences import cross_entropy_to_laplace, kl
 _CHUNK = 512
 
 
-class SlowVAESettings(BaseModel):
+class SlowVAESettings(Settings):
     """Settings of a SlowVAE; the defaults are those of its paper.
 
     Attributes:
@@ -41,8 +42,6 @@ class SlowVAESettings(BaseModel):
 
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
     dim: PositiveInt = 10
     beta: float = Field(default=1.0, ge=0)
     gamma: float = Field(default=10.0, ge=0)
@@ -52,7 +51,7 @@ class SlowVAESettings(BaseModel):
 
 
 class SlowLoss(NamedTuple):
-    """Parts of the loss, in nats a pair, not yet weighted.
+    """Parts of the loss, in nats per pair, not yet weighted.
 
     Attributes:
         pixels: cross-entropy of the pixels of both frames.

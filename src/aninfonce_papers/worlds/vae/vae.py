@@ -6,15 +6,15 @@ from math import prod
 from typing import Any
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import Field, PositiveInt
 from torch import Generator, Tensor, nn
 
 from aninfonce.encoders import MLP
-from aninfonce.extending import check_matrix, describe, pixel_tensor, stream
+from aninfonce.extending import Settings, check_matrix, describe, pixel_tensor, stream
 from aninfonce_papers.worlds.vae.divergences import kl_to_normal
 
 
-class VAESettings(BaseModel):
+class VAESettings(Settings):
     """All settings of a VAE and its training.
 
     Attributes:
@@ -22,14 +22,12 @@ class VAESettings(BaseModel):
         width: units in both hidden layers of the encoder and of the decoder, which have three layers each.
         slope: of LeakyReLU on the negative side.
         epochs: passes over the images.
-        batch_size: images a step.
+        batch_size: images per step.
         lr: of Adam, falling to zero along a cosine.
         beta: weight of the Kullback–Leibler term; 1 is the evidence lower bound.
         seed: of the weights, the order of the images and the noise.
 
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     dim: PositiveInt = 10
     width: PositiveInt = 512
@@ -85,34 +83,18 @@ class VAE(nn.Module):
 
     @torch.no_grad()
     def encode(self, images: Any) -> Tensor:
-        """Encode images.
-
-        Args:
-            images: uint8, or floats from 0 to 1, (N, C, H, W) or (N, C·H·W).
-
-        Returns:
-            Means (N, d) of their latents.
-
-        """
+        """Give the mean latents (N, d) of images, (N, C, H, W) or (N, C·H·W), bytes or floats from 0 to 1."""
         return torch.cat([self.posterior(part)[0] for part in _parts(images)])
 
     @torch.no_grad()
     def decode(self, latents: Tensor) -> Tensor:
-        """Decode latents.
-
-        Args:
-            latents: (N, d).
-
-        Returns:
-            Images (N, C, H, W) from 0 to 1.
-
-        """
+        """Decode latents (N, d) to images (N, C, H, W) from 0 to 1."""
         check_matrix(latents, "latents", columns=self.dim)
         decoded: Tensor = self.decoder(latents).sigmoid()
         return decoded.view(-1, *self.shape)
 
     def loss(self, images: Any, generator: Generator) -> tuple[Tensor, Tensor]:
-        """Give the two parts of the loss, in nats an image.
+        """Give the two parts of the loss, in nats per image.
 
         Args:
             images: uint8, or floats from 0 to 1, (N, C, H, W) or (N, C·H·W).

@@ -1,4 +1,4 @@
-"""A picture of videos: one a row, some of its frames side by side."""
+"""A picture of videos: one per row, some of its frames side by side."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ class MaskVideos:
         (1, 3, array([31.5, 14.5, 40. ], dtype=float32))
 
     Attributes:
-        masks: one array (T, 64, 64) of booleans a video, T ≥ 2.
-        latents: one array (T, 3) a video: centre of mass in y and in x, and area, in pixels.
+        masks: one array (T, 64, 64) of booleans per video, T ≥ 2.
+        latents: one array (T, 3) per video: centre of mass in y and in x, and area, in pixels.
         source: where they come from, in words.
 
     """
@@ -59,7 +59,7 @@ class MaskVideos:
     def __post_init__(self) -> None:
         if not len(self.masks) or len(self.masks) != len(self.latents):
             raise DatasetError(
-                "`masks` and `latents` must hold one array a video, and at least one, got"
+                "`masks` and `latents` must hold one array per video, and at least one, got"
                 f" {len(self.masks)} and {len(self.latents)}"
             )
         for number, (masks, latents) in enumerate(zip(self.masks, self.latents, strict=True)):
@@ -132,9 +132,6 @@ def save_videos(videos: MaskVideos, path: str | Path) -> Path:
     Args:
         videos: to write.
         path: of the file, which ends in .npz.
-
-    Returns:
-        The path.
 
     """
     path = Path(path)

@@ -23,7 +23,7 @@ _THINNEST = 0.5
 
 @dataclass(frozen=True)
 class Figures:
-    """People, one a row: where they stand, which way they face, and where they are in their stride.
+    """People, one per row: where they stand, which way they face, and where they are in their stride.
 
     Attributes:
         x: column of the body's axis, in pixels, (N,) as all that follow.

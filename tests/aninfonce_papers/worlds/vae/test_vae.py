@@ -10,7 +10,7 @@ from filelock import FileLock
 
 from aninfonce.training import CheckpointError
 from aninfonce_papers.worlds.vae import VAE, VAESettings, load_vae, save_vae, train_vae
-from aninfonce_papers.worlds.vae.running import VAERun
+from aninfonce_papers.worlds.vae.fitting import VAERun
 
 SMALL = VAESettings(width=256, epochs=15, batch_size=32, lr=2e-3)
 

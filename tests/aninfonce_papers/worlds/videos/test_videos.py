@@ -127,7 +127,7 @@ LATENTS = RELEASED["pedestrians_latents"]
     [
         ([1, 2], "must hold the lists 'pedestrians' and 'pedestrians_latents', got neither"),
         ({"pedestrians": MASKS}, r"must hold the lists .*, got \['pedestrians'\]"),
-        (changed(pedestrians=MASKS[:2]), "one array a video, and at least one, got 2 and 3"),
+        (changed(pedestrians=MASKS[:2]), "one array per video, and at least one, got 2 and 3"),
         ({"pedestrians": [], "pedestrians_latents": []}, "at least one, got 0 and 0"),
         (changed(pedestrians=[MASKS[0][:1], *MASKS[1:]]), "`masks` of video 0 must be"),
         (changed(pedestrians=[*MASKS[:2], MASKS[2][:, :32]]), "`masks` of video 2 must be"),

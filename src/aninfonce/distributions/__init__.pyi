@@ -1,0 +1,11 @@
+from aninfonce.distributions.approximate import ApproximateFisherBingham as ApproximateFisherBingham
+from aninfonce.distributions.base import Conditional as Conditional
+from aninfonce.distributions.fisher_bingham import FisherBingham as FisherBingham
+from aninfonce.distributions.product import GeneralizedNormal as GeneralizedNormal
+from aninfonce.distributions.product import Laplace as Laplace
+from aninfonce.distributions.product import Normal as Normal
+from aninfonce.distributions.projected import Projected as Projected
+from aninfonce.distributions.shaped import ShapedNoise as ShapedNoise
+from aninfonce.distributions.truncated import Truncated as Truncated
+from aninfonce.distributions.uniform import Uniform as Uniform
+from aninfonce.distributions.von_mises_fisher import VonMisesFisher as VonMisesFisher

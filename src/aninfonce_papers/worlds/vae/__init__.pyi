@@ -1,0 +1,12 @@
+from aninfonce_papers.worlds.vae.decoder import DecoderMixing as DecoderMixing
+from aninfonce_papers.worlds.vae.decoder import decoder_process as decoder_process
+from aninfonce_papers.worlds.vae.divergences import kl_to_laplace as kl_to_laplace
+from aninfonce_papers.worlds.vae.divergences import kl_to_normal as kl_to_normal
+from aninfonce_papers.worlds.vae.fitting import load_vae as load_vae
+from aninfonce_papers.worlds.vae.fitting import save_vae as save_vae
+from aninfonce_papers.worlds.vae.fitting import train_vae as train_vae
+from aninfonce_papers.worlds.vae.slow_vae import SlowVAE as SlowVAE
+from aninfonce_papers.worlds.vae.slow_vae import SlowVAESettings as SlowVAESettings
+from aninfonce_papers.worlds.vae.slow_vae import train_slow_vae as train_slow_vae
+from aninfonce_papers.worlds.vae.vae import VAE as VAE
+from aninfonce_papers.worlds.vae.vae import VAESettings as VAESettings
