@@ -1,0 +1,50 @@
+"""The grids behind CEBRA's settings in the study `oscillators`.
+
+python -m benchmarks.oscillators_tuning            every cell on seed 1000, appended as it finishes
+python -m benchmarks.oscillators_tuning rotating   of one world alone
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from aninfonce.extending import append_line
+from aninfonce.metrics import linear_r2
+from aninfonce_papers.beyond.cebra_time import cebra_time, grid
+from aninfonce_papers.beyond.oscillators import TurningPairs
+from aninfonce_papers.engine import find_study
+
+RESULTS = Path(__file__).parent / "results" / "oscillators-tuning.jsonl"
+# No row of the study has this seed.
+SEED = 1000
+
+
+def main(names: list[str]) -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    done = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
+    for cell in find_study("oscillators").experiments("laptop"):
+        world, _, method = cell.name.partition(": ")
+        if method != "CEBRA-Time" or (names and world not in names):
+            continue
+        pairs = cell.pairs
+        assert isinstance(pairs, TurningPairs)
+        recording = pairs.open(SEED)
+        for settings in grid(recording.lag):
+            row = {"world": world, "settings": settings.model_dump()}
+            if any(row.items() <= json.loads(line).items() for line in done):
+                continue
+            start = time.process_time()
+            e = cebra_time(recording.x, pairs.rows, recording.z.shape[1], SEED, settings)[pairs.rows :]
+            row["r2"] = round(linear_r2(recording.z[pairs.rows :], e).mean, 4)
+            row["cpu_seconds"] = round(time.process_time() - start, 1)
+            append_line(RESULTS, json.dumps(row, ensure_ascii=False))
+            print(json.dumps(row, ensure_ascii=False), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
