@@ -13,7 +13,7 @@ from aninfonce_papers.worlds.walking import Walking
 
 @pytest.fixture
 def walk(monkeypatch):
-    """Give a leg that swings .8 times a second, and a little at twice that, seen by twelve channels with noise."""
+    """Give a leg that swings .8 times a second, and less at twice that, seen by twelve noisy channels."""
     rng = np.random.default_rng(0)
     phase = 2 * np.pi * 0.8 * np.arange(1500) / 60 + np.cumsum(rng.normal(size=1500)) * 0.03
     first, second = (np.stack([np.cos(turns * phase), np.sin(turns * phase)], axis=1) for turns in (1, 2))
