@@ -1,13 +1,13 @@
 """The grids behind CEBRA's settings in the study `oscillators`.
 
 python -m benchmarks.oscillators_tuning            every cell on seed 1000, appended as it finishes
-python -m benchmarks.oscillators_tuning rotating   of one world alone
+python -m benchmarks.oscillators_tuning --most 1   the next that has no row
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import time
 from pathlib import Path
 
@@ -22,14 +22,19 @@ RESULTS = Path(__file__).parent / "results" / "oscillators-tuning.jsonl"
 SEED = 1000
 
 
-def main(names: list[str]) -> None:
+def main() -> None:
     import torch
 
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--most", type=int, help="cells to run before it ends")
+    left = parser.parse_args().most
     torch.set_num_threads(1)
     done = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
     for cell in find_study("oscillators").experiments("laptop"):
         world, _, method = cell.name.partition(": ")
-        if method != "CEBRA-Time" or (names and world not in names):
+        if method != "CEBRA-Time":
             continue
         pairs = cell.pairs
         assert isinstance(pairs, TurningPairs)
@@ -38,6 +43,9 @@ def main(names: list[str]) -> None:
             row = {"world": world, "settings": settings.model_dump()}
             if any(row.items() <= json.loads(line).items() for line in done):
                 continue
+            if left == 0:
+                return
+            left = None if left is None else left - 1
             start = time.process_time()
             e = cebra_time(recording.x, pairs.rows, recording.z.shape[1], SEED, settings)[pairs.rows :]
             row["r2"] = round(linear_r2(recording.z[pairs.rows :], e).mean, 4)
@@ -47,4 +55,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -23,10 +23,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Motion = Literal["steps", "walk"]
-Method = Literal["ours", "ours, as advised", "PCA", "FastICA", "linear regression", "nonlinear regression"]
+Method = Literal[
+    "ours",
+    "ours, as advised",
+    "ours, as advised, three starts",
+    "PCA",
+    "FastICA",
+    "linear regression",
+    "nonlinear regression",
+]
 _MOTIONS: tuple[Motion, ...] = get_args(Motion)
 _METHODS: tuple[Method, ...] = get_args(Method)
-_OURS: tuple[Method, ...] = ("ours", "ours, as advised")
+_STARTS: Method = "ours, as advised, three starts"
+_OURS: tuple[Method, ...] = ("ours", "ours, as advised", _STARTS)
 _COLUMNS = 5
 _LIGHTS, _ANGLES, _MALUS = slice(0, 3), slice(3, 5), 5
 _SEEN = [0, 1, 2, _MALUS]
@@ -147,6 +156,8 @@ class TunnelScore(Score):
             network = {"encoder": "small-conv", "encoder_options": {"width": 8}}
         model = ContrastiveICA(
             columns,
+            # With no column to spare, more depends on where a run starts.
+            n_init=3 if self.method == _STARTS and columns < _COLUMNS else 1,
             max_steps=self.steps,
             random_state=derive_seed(seed, "weights") % 2**31,
             device="cpu",
@@ -245,11 +256,14 @@ def experiments(preset: Preset) -> list[Experiment]:
             name=f"{view}, {motion}: {method}",
             pairs=TunnelPairs(view=view, motion=motion, rows=sizes.rows, test_rows=sizes.test_rows),
             score=TunnelScore(method=method, steps=steps[view] if method in _OURS else None),
-            seconds={"ours": 15.0, "ours, as advised": 25.0, "nonlinear regression": 15.0}.get(method, 1.0),
+            seconds={"ours": 15.0, "ours, as advised": 25.0, _STARTS: 45.0, "nonlinear regression": 15.0}.get(
+                method, 1.0
+            ),
         )
         for view in VIEWS
         for motion in _MOTIONS
         for method in _METHODS
+        if method != _STARTS or view == "light sensors"
     ]
 
 
