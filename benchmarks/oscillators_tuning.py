@@ -1,4 +1,4 @@
-"""The grids behind CEBRA's settings in the study `oscillators`.
+"""The grid behind CEBRA's settings in the study `oscillators`, on its rotating sources.
 
 python -m benchmarks.oscillators_tuning            every cell on seed 1000, appended as it finishes
 python -m benchmarks.oscillators_tuning --most 1   the next that has no row
@@ -20,6 +20,7 @@ from aninfonce_papers.engine import find_study
 RESULTS = Path(__file__).parent / "results" / "oscillators-tuning.jsonl"
 # No row of the study has this seed.
 SEED = 1000
+_CELL = "rotating: CEBRA-Time"
 
 
 def main() -> None:
@@ -32,26 +33,23 @@ def main() -> None:
     left = parser.parse_args().most
     torch.set_num_threads(1)
     done = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
-    for cell in find_study("oscillators").experiments("laptop"):
-        world, _, method = cell.name.partition(": ")
-        if method != "CEBRA-Time":
+    (cell,) = (one for one in find_study("oscillators").experiments("laptop") if one.name == _CELL)
+    pairs = cell.pairs
+    assert isinstance(pairs, TurningPairs)
+    recording = pairs.open(SEED)
+    for settings in grid(recording.lag):
+        row = {"world": "rotating", "settings": settings.model_dump()}
+        if any(row.items() <= json.loads(line).items() for line in done):
             continue
-        pairs = cell.pairs
-        assert isinstance(pairs, TurningPairs)
-        recording = pairs.open(SEED)
-        for settings in grid(recording.lag):
-            row = {"world": world, "settings": settings.model_dump()}
-            if any(row.items() <= json.loads(line).items() for line in done):
-                continue
-            if left == 0:
-                return
-            left = None if left is None else left - 1
-            start = time.process_time()
-            e = cebra_time(recording.x, pairs.rows, recording.z.shape[1], SEED, settings)[pairs.rows :]
-            row["r2"] = round(linear_r2(recording.z[pairs.rows :], e).mean, 4)
-            row["cpu_seconds"] = round(time.process_time() - start, 1)
-            append_line(RESULTS, json.dumps(row, ensure_ascii=False))
-            print(json.dumps(row, ensure_ascii=False), flush=True)
+        if left == 0:
+            return
+        left = None if left is None else left - 1
+        start = time.process_time()
+        e = cebra_time(recording.x, pairs.rows, recording.z.shape[1], SEED, settings)[pairs.rows :]
+        row["r2"] = round(linear_r2(recording.z[pairs.rows :], e).mean, 4)
+        row["cpu_seconds"] = round(time.process_time() - start, 1)
+        append_line(RESULTS, json.dumps(row, ensure_ascii=False))
+        print(json.dumps(row, ensure_ascii=False), flush=True)
 
 
 if __name__ == "__main__":

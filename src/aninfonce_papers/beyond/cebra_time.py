@@ -49,7 +49,7 @@ def cebra_time(x: Matrix, rows: int, columns: int, seed: int, settings: CebraSet
         rows: to train on.
         columns: of the embedding. The unit sphere has one dimension less than columns, so with the cosine
             distance it gets one more.
-        seed: of weights and batches.
+        seed: of weights. CEBRA's samplers seed themselves: numbers differ a little from run to run.
         settings: what was chosen.
 
     Returns:
@@ -79,7 +79,7 @@ def cebra_time(x: Matrix, rows: int, columns: int, seed: int, settings: CebraSet
         verbose=False,
     )
     seen = np.asarray(x, dtype=np.float32)
-    # It draws from torch's global generator.
+    # Weights are drawn from torch's global generator.
     with global_stream(seed, "cebra"):
         model.fit(seen[:rows])
     return np.asarray(model.transform(seen), dtype=np.float64)

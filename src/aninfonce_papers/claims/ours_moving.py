@@ -21,8 +21,8 @@ _ONE_WALK = "One recording of 25 seconds; seeds are of the weights alone."
 _TURNING = ("rotating", "AR(2)")
 
 
-def _by_place(ours: str, other: str, factor: int) -> tuple[Value, Value]:
-    first, second = (Value("heteroscedastic", f"Λ × {factor}: {name}", "R²") for name in (ours, other))
+def _by_place(ours: str, other: str, factor: int, metric: str = "R²") -> tuple[Value, Value]:
+    first, second = (Value("heteroscedastic", f"Λ × {factor}: {name}", metric) for name in (ours, other))
     return first, second
 
 
@@ -77,6 +77,18 @@ CLAIMS = (
         " the difference shows outside.",
     ),
     Claim(
+        "Steps by place",
+        "Outside of where anchors are, Λ̂(x) is ahead of one Λ̂ where Λ depends on a latent.",
+        order_holds(*(_by_place("Λ̂(x) in Rᵈ + β", "AnInfoNCE in Rᵈ + β", f, "R² outside") for f in (4, 16))),
+    ),
+    Claim(
+        "Steps by place",
+        "Of two kinds of pairs mixed at random no anchor knows which it has: one Λ̂ recovers more than Λ̂(x).",
+        order_holds(
+            *against("heteroscedastic", "two kinds: AnInfoNCE in Rᵈ + β", "two kinds: Λ̂(x) in Rᵈ + β", "R²")
+        ),
+    ),
+    Claim(
         "Light tunnel",
         "With all nine sensors each of the five factors is found by itself, from pairs and from a recording.",
         all_of(
@@ -104,10 +116,8 @@ CLAIMS = (
     ),
     Claim(
         "Light tunnel",
-        "With three starts for the run that has no column to spare, so they are on every seed.",
-        at_least(
-            across("light-tunnel", _tunnel("light sensors", "ours, as advised, three starts"), _TOLD), 0.98
-        ),
+        "From a recording so they are if the run that has no column to spare may start three times.",
+        at_least([Value("light-tunnel", "light sensors, walk: ours, as advised, three starts", _TOLD)], 0.98),
         caveat="Simulated sensors, without noise.",
     ),
     Claim(
@@ -138,9 +148,16 @@ CLAIMS = (
     ),
     Claim(
         "A walk",
-        "Linear dynamics find the frequency of strides to 5 %: that of the oscillator that explains most of"
-        " the motion.",
+        "Among the oscillators that linear dynamics find is one with the frequency of strides, to 5 %.",
+        at_least([Value(_WALK, "linear dynamics", "an oscillator has it")], 1.0),
+        caveat=_ONE_WALK,
+    ),
+    Claim(
+        "A walk",
+        "It is the one that explains most of the motion.",
         at_most([Value(_WALK, "linear dynamics", "error of frequency")], 0.05),
+        reason="On one seed of five the second harmonic explains a little more, .25 instead of .22. In the"
+        " channels themselves both explain nearly the same, .28 and .29 by dynamic mode decomposition.",
         caveat=_ONE_WALK,
     ),
     Claim(
