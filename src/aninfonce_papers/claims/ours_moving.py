@@ -176,7 +176,7 @@ CLAIMS = (
                 for pair in against(_WALK, "linear dynamics", other, "direction R², 0.4 s ahead")
             )
         ),
-        reason="Flat space with the same look is ahead, and dynamic mode decomposition is level.",
+        reason="Flat space with the same look is ahead; the other four are not.",
         caveat=_ONE_WALK,
     ),
     Claim(
