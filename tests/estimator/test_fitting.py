@@ -75,7 +75,7 @@ def test_of_several_starts_the_best_held_out_score_is_kept(recording, monkeypatc
 
     def remembered(run):
         fitted = fit(run)
-        # The linear map that all start from is a run of its own.
+        # The linear map that each starts from is a run of its own.
         if fitted.config.encoder.options.get("depth") != 0:
             seen.append((run.stopping.best_score, fitted.config.seed))
         return fitted
@@ -88,6 +88,20 @@ def test_of_several_starts_the_best_held_out_score_is_kept(recording, monkeypatc
     assert len({seed for _, seed in seen}) == 4
     assert ica.config_.seed == max(seen)[1]
     assert ica.held_out_curve_.max() == max(seen)[0]
+
+
+@UNFINISHED
+def test_each_start_has_a_linear_map_of_its_own(recording, monkeypatch):
+    """Networks that start from the same one end in the same place."""
+    seeds, start = [], fitting.Run.start_from_linear
+
+    def noted(run, fitted):
+        seeds.append(fitted.config.seed)
+        start(run, fitted)
+
+    monkeypatch.setattr(fitting.Run, "start_from_linear", noted)
+    quick(n_components=2, n_init=3, max_steps=3, random_state=0).fit(recording)
+    assert len(set(seeds)) == 3
 
 
 def test_starts_need_something_held_out_to_choose_by(recording):

@@ -6,7 +6,7 @@ import torch
 
 from aninfonce.encoders.embedding import Embedding
 from aninfonce.estimator import ContrastiveICA
-from aninfonce.estimator.moving import fold_modes
+from aninfonce.estimator.moving import fold_modes, pack_moving, unpack_moving
 from aninfonce.losses import LinearDynamics
 from aninfonce.metrics import linear_r2
 from tests.estimator.small import UNFINISHED, autoregressive, quick
@@ -51,6 +51,27 @@ def test_oscillator_and_decay_are_found(recording, fitted):
     assert low < fitted.frequencies_[1] < high
     np.testing.assert_allclose(fitted.time_constants_[1:], -1 / np.log(SIZE) / 50, rtol=0.2)
     assert fitted.space_ == "flat"
+
+
+def test_the_table_has_the_mode_that_explains_most_first(recording, fitted):
+    x, z = recording
+    table = fitted.mode_table_
+    assert sorted(mode.columns for mode in table) == [(0,), (1, 2)]
+    assert [mode.share for mode in table] == sorted((mode.share for mode in table), reverse=True)
+    for mode in table:
+        column = mode.columns[0]
+        assert mode.frequency == fitted.frequencies_[column]
+        assert mode.frequency_interval == tuple(fitted.frequencies_interval_[column])
+        assert mode.time_constant == pytest.approx(fitted.time_constants_[column])
+        assert mode.time_constant_interval[0] < mode.time_constant < mode.time_constant_interval[1]
+        sources = [0, 1] if len(mode.columns) == 2 else [2]
+        assert mode.share == pytest.approx(linear_r2(x[:ROWS], z[:ROWS, sources], fit="same").mean, abs=0.05)
+
+
+def test_sessions_too_short_for_earlier_rows_are_regressed(recording):
+    x = recording[0]
+    parts = model(max_steps=20).fit([x[i : i + 5] for i in range(0, 1000, 5)])
+    np.testing.assert_array_equal(parts.modes_.regression, parts.modes_.operator)
 
 
 def test_a_symmetric_similarity_does_not_find_it(recording, fitted):
@@ -100,6 +121,18 @@ def test_it_is_the_same_after_a_way_over_the_disk(recording, fitted, tmp_path):
     np.testing.assert_array_equal(again.predict(x, 2), fitted.predict(x, 2))
     np.testing.assert_array_equal(again.frequencies_interval_, fitted.frequencies_interval_)
     assert again.dynamics_gain_ == fitted.dynamics_gain_
+    assert again.mode_table_ == fitted.mode_table_
+
+
+def test_what_an_earlier_version_saved_predicts_as_it_did(fitted):
+    """Without a regression of its own, and without shares."""
+    facts = pack_moving(fitted)
+    facts.pop("shares")
+    facts["modes"].pop()
+    modes, gain, shares = unpack_moving(facts)
+    np.testing.assert_allclose(modes.ahead(3), np.linalg.matrix_power(fitted.modes_.operator, 3))
+    assert gain == fitted.dynamics_gain_
+    assert shares is None
 
 
 def test_folding_modes_in_changes_no_loss(fitted):

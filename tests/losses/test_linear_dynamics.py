@@ -1,6 +1,5 @@
 """A critic that is not symmetric: equal to plain loops, with exact gradients, and right where things turn."""
 
-import copy
 import math
 
 import pytest
@@ -8,21 +7,13 @@ import torch
 
 from aninfonce.losses import AnInfoNCE, CandidatePotential, LinearDynamics
 from tests.losses import loop_reference as loops
+from tests.losses.moved import check_half_precision, draw, moved
 
 N, D, K = 6, 3, 2
 
 
-def draw(*shape, seed):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def moved(**settings):
-    """A loss whose parameters are not where they start."""
-    loss = LinearDynamics(D, **settings).double()
-    with torch.no_grad():
-        for number, parameter in enumerate(loss.parameters()):
-            parameter += 0.3 * draw(*parameter.shape, seed=10 + number)
-    return loss
+def dynamics(**settings):
+    return moved(LinearDynamics(D, **settings))
 
 
 def by_loops(loss):
@@ -38,7 +29,7 @@ def by_loops(loss):
 @pytest.mark.parametrize("candidates", ["anchors", "anchors+self", "positives", "both"])
 @pytest.mark.parametrize("negatives", [None, "per anchor", "shared"])
 def test_value_equals_loops(candidates, negatives):
-    loss = moved(candidates=candidates, temperature=0.7, reduction="none")
+    loss = dynamics(candidates=candidates, temperature=0.7, reduction="none")
     z0, z1 = draw(N, D, seed=1), draw(N, D, seed=2)
     extra = {None: None, "per anchor": draw(N, K, D, seed=3), "shared": draw(K, D, seed=4)}[negatives]
     beta = loss.potentials[0]
@@ -58,7 +49,7 @@ def test_value_equals_loops(candidates, negatives):
 
 @pytest.mark.parametrize("candidates", ["anchors", "positives", "both"])
 def test_all_gradients(candidates):
-    loss = moved(candidates=candidates, potential=CandidatePotential(D, width=4))
+    loss = dynamics(candidates=candidates, potential=CandidatePotential(D, width=4))
     leaves = tuple(draw(N, D, seed=seed).requires_grad_() for seed in (1, 2))
     parameters = tuple(loss.parameters())
     assert torch.autograd.gradcheck(lambda a, b, *_: loss(a, b), (*leaves, *parameters), fast_mode=False)
@@ -68,7 +59,7 @@ def test_it_starts_as_the_distance_and_knows_the_way():
     z0, z1 = draw(N, D, seed=1), draw(N, D, seed=2)
     fresh = LinearDynamics(D).double()
     torch.testing.assert_close(fresh(z0, z1), AnInfoNCE(D, normalize=False)(z0, z1))
-    loss = moved()
+    loss = dynamics()
     assert not torch.allclose(loss(z0, z1), loss(z1, z0))
 
 
@@ -107,21 +98,12 @@ def test_the_optimum_of_rows_that_turn_is_the_log_ratio():
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_input_is_computed_in_float32(dtype):
-    loss = moved().float()
-    z0, z1 = (draw(N, D, seed=seed).to(dtype) for seed in (1, 2))
-    value = loss(z0, z1)
-    assert value.dtype == torch.float32
-    torch.testing.assert_close(value, loss(z0.float(), z1.float()))
-    kept = copy.deepcopy(loss).to(dtype)
-    assert kept(z0, z1).dtype == torch.float32
-    leaf = z0.clone().requires_grad_()
-    loss(leaf, z1).backward()
-    assert leaf.grad.dtype == dtype
+    check_half_precision(dynamics().float(), *(draw(N, D, seed=seed).to(dtype) for seed in (1, 2)))
 
 
 def test_double_stays_double():
     z0, z1 = draw(N, D, seed=1), draw(N, D, seed=2)
-    assert moved()(z0, z1).dtype == torch.float64
+    assert dynamics()(z0, z1).dtype == torch.float64
 
 
 @pytest.mark.parametrize("width", [1, 2, 4])

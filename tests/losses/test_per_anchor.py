@@ -11,21 +11,13 @@ from aninfonce.losses import AnInfoNCE, CandidatePotential
 from aninfonce.losses import terms as losses_terms
 from aninfonce.similarities import Anisotropic, PerAnchor
 from tests.losses import loop_reference as loops
+from tests.losses.moved import check_half_precision, draw, moved
 
 N, D, K = 6, 3, 2
 
 
-def draw(*shape, seed):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def moved(by=0.3, **settings):
-    """A loss whose parameters are not where they start."""
-    loss = AnInfoNCE(D, concentration="per-anchor", **settings).double()
-    with torch.no_grad():
-        for number, parameter in enumerate(loss.parameters()):
-            parameter += by * draw(*parameter.shape, seed=10 + number)
-    return loss
+def per_anchor(by=0.3, **settings):
+    return moved(AnInfoNCE(D, concentration="per-anchor", **settings), by)
 
 
 def by_loops(loss):
@@ -52,7 +44,7 @@ def by_loops(loss):
 @pytest.mark.parametrize(("symmetric", "normalize"), [(False, False), (True, False), (False, True)])
 def test_value_equals_loops(candidates, negatives, symmetric, normalize):
     options = {"candidates": candidates, "temperature": 0.7, "symmetric": symmetric, "normalize": normalize}
-    loss = moved(**options, reduction="none", potential=True)
+    loss = per_anchor(**options, reduction="none", potential=True)
     z0, z1 = draw(N, D, seed=1), draw(N, D, seed=2)
     extra = {None: None, "per anchor": draw(N, K, D, seed=3), "shared": draw(K, D, seed=4)}[negatives]
     betas = [
@@ -76,10 +68,7 @@ def test_value_equals_loops(candidates, negatives, symmetric, normalize):
 def test_all_gradients(settings):
     loss = AnInfoNCE(D, **{"concentration": "per-anchor", "normalize": False, **settings})
     loss.similarity = PerAnchor(D, width=4)
-    loss.double()
-    with torch.no_grad():
-        for number, parameter in enumerate(loss.parameters()):
-            parameter += 0.3 * draw(*parameter.shape, seed=10 + number)
+    moved(loss)
     leaves = tuple(draw(N, D, seed=seed).requires_grad_() for seed in (1, 2))
     parameters = tuple(loss.parameters())
     assert len(parameters) == 5
@@ -98,7 +87,7 @@ def test_it_starts_as_one_for_all():
 
 def test_each_anchor_has_the_distance_that_its_own_number_gives():
     """Rows of the matrix are those of `Anisotropic` with the anchor's Λ̂."""
-    similarity = moved().similarity
+    similarity = per_anchor().similarity
     q, r = draw(N, D, seed=1), draw(N + 1, D, seed=2)
     values = similarity.concentration_at(q)
     expected = torch.cat([Anisotropic(D, row)(one[None], r) for row, one in zip(values, q, strict=True)])
@@ -124,7 +113,7 @@ def test_the_optimum_is_the_log_ratio():
 @pytest.mark.parametrize("far", [0.0, 300.0, 3e4])
 def test_float32_is_exact_whatever_the_place(far):
     """Two clusters far apart: the expanded square would lose all digits."""
-    loss = moved(0.1, normalize=False, potential=True)
+    loss = per_anchor(0.1, normalize=False, potential=True)
     z0 = draw(64, D, seed=1) + far * (torch.arange(64) % 2)[:, None]
     z1 = z0 + 0.3 * draw(64, D, seed=2)
     z0, z1 = z0.float(), z1.float()
@@ -150,26 +139,17 @@ def test_the_fast_way_serves_where_embeddings_are_usual(monkeypatch):
     monkeypatch.setattr(losses_terms, "by_rows", lambda *a: calls.append(a) or by_rows(*a))
     z0 = 3 * draw(512, D, seed=1).float()
     z1 = z0 + draw(512, D, seed=2).float()
-    moved(0.02, normalize=False).float()(z0, z1)
+    per_anchor(0.02, normalize=False).float()(z0, z1)
     assert len(calls) == 1
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_input_is_computed_in_float32(dtype):
-    loss = moved().float()
-    z0, z1 = (draw(N, D, seed=seed).to(dtype) for seed in (1, 2))
-    value = loss(z0, z1)
-    assert value.dtype == torch.float32
-    torch.testing.assert_close(value, loss(z0.float(), z1.float()))
-    kept = copy.deepcopy(loss).to(dtype)
-    assert kept(z0, z1).dtype == torch.float32
-    leaf = z0.clone().requires_grad_()
-    loss(leaf, z1).backward()
-    assert leaf.grad.dtype == dtype
+    check_half_precision(per_anchor().float(), *(draw(N, D, seed=seed).to(dtype) for seed in (1, 2)))
 
 
 def test_one_row_far_away_does_not_overflow():
-    loss = moved(normalize=False).float()
+    loss = per_anchor(normalize=False).float()
     z0, z1 = (draw(N, D, seed=seed).float() for seed in (1, 2))
     z0[0] = 1e6
     assert loss(z0, z1).isfinite()
@@ -177,7 +157,7 @@ def test_one_row_far_away_does_not_overflow():
 
 
 def test_columns_change_and_values_do_not():
-    loss = moved(normalize=False, potential=CandidatePotential(D))
+    loss = per_anchor(normalize=False, potential=CandidatePotential(D))
     z0, z1, matrix, centre = (draw(*shape, seed=s) for s, shape in enumerate([(N, D), (N, D), (D, D), (D,)]))
     loss.potentials = torch.nn.ModuleList()
     before, metric = loss(z0, z1), loss.similarity.metric_at(z0)
@@ -192,7 +172,10 @@ def test_columns_change_and_values_do_not():
 
 
 def test_state_comes_back():
-    loss, other = moved(potential=True), AnInfoNCE(D, concentration="per-anchor", potential=True).double()
+    loss, other = (
+        per_anchor(potential=True),
+        AnInfoNCE(D, concentration="per-anchor", potential=True).double(),
+    )
     loss.similarity.change_columns(draw(D, D, seed=1), draw(D, seed=2))
     other.load_state_dict(loss.state_dict())
     z0, z1 = draw(N, D, seed=1), draw(N, D, seed=2)

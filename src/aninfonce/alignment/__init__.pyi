@@ -11,5 +11,6 @@ from aninfonce.alignment.metric import FittedMetric as FittedMetric
 from aninfonce.alignment.metric import fit_metric as fit_metric
 from aninfonce.alignment.modes import LinearModes as LinearModes
 from aninfonce.alignment.modes import linear_modes as linear_modes
+from aninfonce.alignment.modes import recording_modes as recording_modes
 from aninfonce.alignment.sphering import AffineMap as AffineMap
 from aninfonce.alignment.sphering import sphering_map as sphering_map

@@ -3,6 +3,11 @@
 Where latents follow z⁺ = Az + noise, an embedding trained with `LinearDynamics` is h = Lz + c with any
 invertible L (`docs/howto/dynamics.md`). The operator that predicts h⁺ from h then has the eigenvalues of A,
 whatever L is, and its eigenvectors are the sources: a real one decays, a pair of complex ones turns.
+
+No embedding is exact. A regression of h⁺ on h takes the errors of h for forgetting: modes seem to fade too
+quickly, and an oscillator whose two columns are much alike may be taken for two decays. What was seen before
+the anchors knows of the sources and not of those errors: it shows whether they matter, and with it the
+operator is fitted without them.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from aninfonce._seeds import derive_seed
 from aninfonce._validation import check_count, describe
@@ -22,6 +28,13 @@ Index = npt.NDArray[np.intp]
 _RANK = 1e-10
 # Moduli are kept this far from 0 and 1, where time constants end.
 _EDGE = 1e-6
+# Steps from an anchor back to rows that tell errors from forgetting. Not one: over one step embeddings are
+# trained to agree, errors and all.
+EARLIER = (2, 3, 4)
+# Of regressions of rows without errors, this share seems to leave something that earlier rows know.
+_FALSE_ALARM = 0.01
+# Directions of which earlier rows explain this share are taken from them in any case: it costs little.
+_WELL_TOLD = 0.5
 
 
 class LinearModes(NamedTuple):
@@ -35,7 +48,7 @@ class LinearModes(NamedTuple):
     centre: Floats
     """b, (d,)."""
     operator: Floats
-    """K, (d, d): e⁺ is predicted as `e @ K`; zero between different modes."""
+    """K, (d, d): how the sources go on, e⁺ ≈ eK; zero between different modes."""
     modulus: Floats
     """|λ| of each column's mode (d,): what is left of its size after a step."""
     modulus_interval: Floats
@@ -44,6 +57,8 @@ class LinearModes(NamedTuple):
     """Radians by which the mode turns in a step (d,), from 0 to π; two columns share one."""
     angle_interval: Floats
     """(d, 2), 95 %. A pair oscillates if it does not reach 0."""
+    regression: Floats
+    """(d, d): the best linear guess of e⁺ from e as it is, with its errors; K if these are not known."""
 
     def __call__(self, h: Floats) -> Floats:
         """Map embeddings (N, d)."""
@@ -61,6 +76,55 @@ class LinearModes(NamedTuple):
         off = self.operator - np.diag(np.diag(self.operator))
         starts = np.flatnonzero(off.any(axis=1))[::2]
         return [np.arange(first, first + 2) for first in starts]
+
+    @property
+    def columns(self) -> list[Index]:
+        """Columns of each mode, in order: two of those that move two by two, one of the others."""
+        second = {int(pair[1]) for pair in self.pairs}
+        starts = [column for column in range(len(self.centre)) if column not in second]
+        return np.split(np.arange(len(self.centre)), starts[1:])
+
+    def shares(self, h: Floats, x: Floats) -> Floats:
+        """Tell how much of what was observed each mode explains by itself, (d,); the columns of one share it.
+
+        Modes are not orthogonal, so that shares need not add up to what all explain together.
+
+        Args:
+            h: embeddings (N, d).
+            x: what was observed (N, D); every channel counts the same, but for those that do not vary.
+
+        Returns:
+            Share of the variance of x that a linear readout of the mode's columns explains, for each column.
+
+        """
+        e = self(h)
+        e = e - e.mean(axis=0)
+        x = x - x.mean(axis=0)
+        sizes = (x**2).sum(axis=0)
+        varied = sizes > sizes.max(initial=0.0) * _RANK**2
+        found = np.zeros(len(self.centre))
+        for columns in self.columns:
+            told = np.linalg.qr(e[:, columns])[0].T @ x[:, varied]
+            found[columns] = ((told**2).sum(axis=0) / sizes[varied]).mean() if varied.any() else 0.0
+        return found
+
+    def ahead(self, steps: int) -> Floats:
+        """Give the map (d, d) by which e, times this, is the best guess of e some steps later.
+
+        Errors of e are gone after the first step: from there on it is the sources that move.
+        """
+        if steps == 0:
+            return np.eye(len(self.centre))
+        further: Floats = self.regression @ np.linalg.matrix_power(self.operator, steps - 1)
+        return further
+
+    def still(self) -> Floats:
+        """Give `ahead(1)` with nothing that turns: its part within each pair of columns made symmetric."""
+        step = self.regression.copy()
+        for pair in self.pairs:
+            block = step[np.ix_(pair, pair)]
+            step[np.ix_(pair, pair)] = 0.5 * (block + block.T)
+        return step
 
     def first_step(self) -> tuple[Floats, Floats]:
         """Give a map h ↦ hM + b, (d, d) and (d,), that turns oscillators of more than a right angle.
@@ -90,7 +154,13 @@ class LinearModes(NamedTuple):
 
 
 def linear_modes(
-    h: Floats, h_pos: Floats, *, clusters: Index | None = None, draws: int = 400, seed: int = 0
+    h: Floats,
+    h_pos: Floats,
+    *,
+    earlier: Floats | None = None,
+    clusters: Index | None = None,
+    draws: int = 400,
+    seed: int = 0,
 ) -> LinearModes:
     """Find the real blocks of the linear operator from one side of pairs to the other.
 
@@ -112,6 +182,9 @@ def linear_modes(
     Args:
         h: embeddings of anchors (N, d).
         h_pos: of their positives (N, d), a step later.
+        earlier: what was seen before the anchors (N, k), such as their embeddings two and more steps earlier
+            (over one step they were trained to agree, errors and all). Errors of h are then not taken for
+            forgetting, where earlier rows show that there are any.
         clusters: (N,) numbers of stretches of time whose pairs are drawn together; each by itself if None.
         draws: of the bootstrap.
         seed: of the draws.
@@ -121,6 +194,7 @@ def linear_modes(
 
     References:
         Schmid, "Dynamic mode decomposition of numerical and experimental data" (2010).
+        Söderström and Stoica, "Instrumental variable methods for system identification" (2002).
 
     """
     h, h_pos = _checked(h, h_pos)
@@ -130,27 +204,72 @@ def linear_modes(
     spread, directions = np.linalg.eigh(np.atleast_2d(np.cov(both.T)))
     sphering = directions / np.sqrt(np.maximum(spread, spread[-1] * _RANK))
     e, e_pos = (h - centre) @ sphering, (h_pos - centre) @ sphering
-    bases = _real_bases(np.linalg.solve(e.T @ e, e.T @ e_pos))
+    stretch = np.arange(len(h)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    told = e if earlier is None else _told_by(_checked_earlier(earlier, len(h)), e, e_pos, stretch)
+    bases = _real_bases(np.linalg.solve(told.T @ e, told.T @ e_pos))
     columns = np.concatenate(bases, axis=1)
     blocks = np.split(np.arange(len(centre)), np.cumsum([basis.shape[1] for basis in bases])[:-1])
     e, e_pos = e @ columns, e_pos @ columns
-    operator = np.linalg.solve(e.T @ e, e.T @ e_pos)
-    drawn = _drawn_operators(e, e_pos, clusters, draws, seed)
+    operator = np.linalg.solve(told.T @ e, told.T @ e_pos)
+    drawn = _drawn_operators(told, e, e_pos, stretch, draws, seed)
     d = len(centre)
     modulus, angle, kept = np.empty((d, 3)), np.empty((d, 3)), np.zeros((d, d))
     for block in blocks:
         inside = np.ix_(block, block)
-        kept[inside] = operator[inside]
         value = _polar(operator[inside])
+        # Of a recording that goes on as it does, nothing grows.
+        kept[inside] = operator[inside] / max(1.0, value[0] + _EDGE)
         spread_of = np.stack([_polar(draw[inside]) for draw in drawn])
         ends = np.percentile(spread_of, [2.5, 97.5], axis=0)
         if len(block) == 1 and ends[0, 1] < ends[1, 1]:
             # Not even its sign is told.
             ends[0, 0] = 0.0
-        modulus[block] = [value[0], *ends[:, 0]]
+        modulus[block] = np.minimum([value[0], *ends[:, 0]], 1.0 - _EDGE)
         angle[block] = [value[1], *ends[:, 1]]
     matrix = (sphering @ columns).T
-    return LinearModes(matrix, centre, kept, modulus[:, 0], modulus[:, 1:], angle[:, 0], angle[:, 1:])
+    regression = kept if earlier is None else np.linalg.solve(e.T @ e, e.T @ e_pos)
+    return LinearModes(
+        matrix, centre, kept, modulus[:, 0], modulus[:, 1:], angle[:, 0], angle[:, 1:], regression
+    )
+
+
+def recording_modes(e: Floats, lag: int = 1, *, draws: int = 400, seed: int = 0) -> LinearModes:
+    """Find the modes of a recording, or of its embedding: `linear_modes` of rows that are `lag` apart.
+
+    Rows two to four lags before an anchor tell errors of its row from forgetting.
+
+    Example:
+        >>> rng = np.random.default_rng(0)
+        >>> s = rng.normal(size=20_000)
+        >>> for row in range(1, len(s)):
+        ...     s[row] += 0.9 * s[row - 1]
+        >>> seen = (s / s.std() + 0.5 * rng.normal(size=len(s)))[:, None]
+        >>> recording_modes(seen).modulus.round(1), linear_modes(seen[:-1], seen[1:]).modulus.round(1)
+        (array([0.9]), array([0.7]))
+
+    Args:
+        e: (T, d) rows in the order of time, with no gap.
+        lag: rows of a step.
+        draws: of the bootstrap.
+        seed: of the draws.
+
+    Returns:
+        The modes.
+
+    """
+    check_count(lag, "lag")
+    first = max(EARLIER) * lag
+    if not isinstance(e, np.ndarray) or e.ndim != 2 or len(e) <= first + lag + e.shape[1] + 1:
+        raise ValueError(
+            f"`e` must be numbers (T, d) in the order of time, T well above {first + lag} at `lag` {lag}, "
+            f"got {describe(e)}"
+        )
+    anchors = np.arange(first, len(e) - lag)
+    earlier = np.concatenate([e[anchors - back * lag] for back in EARLIER], axis=1)
+    clusters = (anchors - first) // max(lag, round(len(anchors) ** 0.5))
+    return linear_modes(
+        e[anchors], e[anchors + lag], earlier=earlier, clusters=clusters, draws=draws, seed=seed
+    )
 
 
 def _checked(h: Floats, h_pos: Floats) -> tuple[Floats, Floats]:
@@ -160,6 +279,49 @@ def _checked(h: Floats, h_pos: Floats) -> tuple[Floats, Floats]:
     if not isinstance(h_pos, np.ndarray) or h_pos.shape != h.shape or not np.isfinite(h_pos).all():
         raise ValueError(f"`h_pos` must be finite numbers of shape {h.shape}, got {describe(h_pos)}")
     return h.astype(np.float64), h_pos.astype(np.float64)
+
+
+def _checked_earlier(earlier: Floats, rows: int) -> Floats:
+    """Require a finite (N, k) array of numbers with as many rows as there are pairs."""
+    if (
+        not isinstance(earlier, np.ndarray)
+        or earlier.ndim != 2
+        or len(earlier) != rows
+        or not np.isfinite(earlier).all()
+    ):
+        raise ValueError(
+            f"`earlier` must be finite numbers (N, k) with N={rows} as `h` has, got {describe(earlier)}"
+        )
+    return earlier.astype(np.float64)
+
+
+def _told_by(earlier: Floats, e: Floats, e_pos: Floats, stretch: Index) -> Floats:
+    """Give d directions of e (N, d), whitened, along which both sides of e⁺ = eK are compared to find K.
+
+    If rows had no errors, earlier ones would know nothing of what a regression of e⁺ on e leaves. Directions
+    along which they do, or which they tell well, are given as earlier rows tell them. The others are given as
+    they are, which leaves less to chance.
+    """
+    centred = earlier - earlier.mean(axis=0)
+    guess = centred @ np.linalg.lstsq(centred, e, rcond=None)[0]
+    shares, axes = np.linalg.eigh(guess.T @ guess / len(e))
+    guess = guess @ axes
+    told: Floats = e @ axes
+    left = e_pos - e @ np.linalg.solve(e.T @ e, e.T @ e_pos)
+    order = np.argsort(stretch, kind="stable")
+    starts = np.flatnonzero(np.diff(stretch[order], prepend=-1))
+    count, d = len(starts), e.shape[1]
+    if count <= 2 * d:
+        return told
+    for axis in range(d):
+        # Hotelling's test: are the sums over stretches of time about 0?
+        sums = np.add.reduceat((guess[:, axis, None] * left)[order], starts)
+        mean, spread = sums.mean(axis=0), np.atleast_2d(np.cov(sums.T))
+        distance = float(count * mean @ np.linalg.lstsq(spread, mean, rcond=None)[0])
+        chance = stats.f.sf(distance * (count - d) / (d * (count - 1)), d, count - d)
+        if shares[axis] > _WELL_TOLD or chance < _FALSE_ALARM:
+            told[:, axis] = guess[:, axis]
+    return told
 
 
 def _real_bases(operator: Floats) -> list[Floats]:
@@ -192,15 +354,14 @@ def _polar(block: Floats) -> tuple[float, float]:
     return modulus, float(np.arccos(np.clip(cosine, -1.0, 1.0)))
 
 
-def _drawn_operators(e: Floats, e_pos: Floats, clusters: Index | None, draws: int, seed: int) -> Floats:
+def _drawn_operators(told: Floats, e: Floats, e_pos: Floats, stretch: Index, draws: int, seed: int) -> Floats:
     """Fit the operator on clusters drawn with replacement, (draws, d, d)."""
     rng = np.random.default_rng(derive_seed(seed, "modes"))
     d = e.shape[1]
-    stretch = np.arange(len(e)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     count = int(stretch.max()) + 1
     drawn = np.empty((draws, d, d))
     for number in range(draws):
         weight = np.bincount(rng.integers(count, size=count), minlength=count)[stretch]
-        weighted = e * weight[:, None]
+        weighted = told * weight[:, None]
         drawn[number] = np.linalg.solve(weighted.T @ e, weighted.T @ e_pos)
     return drawn

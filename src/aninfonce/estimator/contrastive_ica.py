@@ -136,6 +136,7 @@ class ContrastiveICA(
         modes_: `aninfonce.alignment.LinearModes`, how each column moves; None without `dynamics`.
         frequencies_: turns of each column in a row of time, or a second; 0 for decays. With
             `frequencies_interval_`.
+        mode_table_: a `Mode` for each decay and oscillator, the one that explains most of X first.
         dynamics_gain_: bits that linear dynamics tell about held-out pairs beyond "no change".
         refit_agreement_: R² between this embedding and those of `refits`, one number a run.
         folded_: whether the sign of a factor seems lost; None if it was not checked.
@@ -322,7 +323,7 @@ class ContrastiveICA(
 
     def _describe(self, kinds: Sequence[Pairs], trained: Pairs, *, sort: bool) -> None:
         flat = self.space_ == "flat"
-        self.modes_ = self.dynamics_gain_ = None
+        self.modes_ = self.dynamics_gain_ = self.mode_shares_ = None
         if self.dynamics is not None:
             found = describe_moving(self, kinds[0], trained)
         else:

@@ -119,17 +119,20 @@ def train_on_kinds(
     encoder, best = parameters["encoder"], None
     if isinstance(encoder, nn.Module):
         _check_encoder(encoder, kinds[0].frames, parameters["n_components"])
-    linear = None
-    if from_linear and held_out is not None and _bends_flat_space(parameters):
-        linear = train_on_kinds(kinds, held_out, linear_settings(parameters), seed, device=device)
+    bends = from_linear and held_out is not None and _bends_flat_space(parameters)
     # On a sphere sides can differ by less than rows can tell; from a linear map no run ends on one.
-    flat = linear is not None or parameters["space"] == "flat"
+    flat = bends or parameters["space"] == "flat"
     symmetric = parameters["loss"] == "aninfonce" and parameters["dynamics"] is None
     exchanged = flat and symmetric and len(kinds) == 1 and sides_are_alike(kinds[0])
     for start in range(parameters["n_init"]):
         own = copy.deepcopy(encoder) if isinstance(encoder, nn.Module) else None
         if start:
             config = config.model_copy(update={"seed": derive_seed(seed, "start", start) % 2**31})
+        # A linear map for each start: runs from the same one end in the same place.
+        linear = None
+        if bends:
+            mine = config.seed if start else seed
+            linear = train_on_kinds(kinds, held_out, linear_settings(parameters), mine, device=device)
         run = Run(kinds, config, device, verbose, held_out, parameters["patience"], own, exchanged=exchanged)
         run.trainer.stays_flat = linear is not None
         # A linear map cannot fold.

@@ -17,9 +17,11 @@ from aninfonce._validation import check_count
 from aninfonce.alignment import LinearModes, linear_modes
 from aninfonce.alignment.axes import fix_signs
 from aninfonce.alignment.map_to_sphere import carry_potentials
+from aninfonce.alignment.modes import EARLIER
 from aninfonce.encoders.embedding import Embedding, compose_affine, ensure_final_linear, final_linear
 from aninfonce.estimator.columns import embed_rows
 from aninfonce.estimator.describing import Description, blocks_of_kinds
+from aninfonce.estimator.frames import Index
 from aninfonce.estimator.pairs import Pairs
 from aninfonce.losses import LinearDynamics
 from aninfonce.similarities import LinearStep
@@ -31,6 +33,8 @@ Floats = npt.NDArray[np.float64]
 
 # Pairs that the operator and its intervals are fitted on, at most.
 _MOST_PAIRS = 32_768
+# Rows by which a mode's share of what was observed is told: pictures have many channels.
+_SHARE_ROWS = 4_096
 # Moduli are kept this far from 0 and 1, between which Λ = φ/(1−φ²) goes from 0 to infinity.
 _EDGE = 1e-6
 
@@ -52,6 +56,28 @@ class DynamicsGain(NamedTuple):
     turning_error: float
 
 
+class Mode(NamedTuple):
+    """A decay or an oscillator.
+
+    Attributes:
+        columns: of the embedding.
+        share: of the variance of what was observed (channels on one scale) that it explains by itself,
+            linearly.
+        frequency: turns in a row, or in a second if `rate` is given; 0 of a decay.
+        frequency_interval: 95 %; a mode is an oscillator if it does not reach 0.
+        time_constant: after which it has fallen to 1/e, in rows or seconds.
+        time_constant_interval: 95 %.
+
+    """
+
+    columns: tuple[int, ...]
+    share: float
+    frequency: float
+    frequency_interval: tuple[float, float]
+    time_constant: float
+    time_constant_interval: tuple[float, float]
+
+
 def _has_dynamics(estimator: Any) -> bool:
     """Let an estimator have predictions only where it is asked for dynamics, as scikit-learn expects."""
     if estimator.dynamics is None:
@@ -64,6 +90,8 @@ class Moving:
 
     Attributes:
         modes_: how each column moves; None without dynamics.
+        mode_shares_: (d,) share of what was observed that each column's mode explains by itself; None without
+            dynamics, or if it was saved by an earlier version.
         dynamics_gain_: what that tells about held-out pairs; None without dynamics.
         lags_: rows from an anchor to its positive, (1,); none if the pairs are of no recording.
         rate: rows a second; None for time in rows.
@@ -71,6 +99,7 @@ class Moving:
     """
 
     modes_: LinearModes | None
+    mode_shares_: Floats | None
     dynamics_gain_: DynamicsGain | None
     lags_: tuple[int, ...]
     rate: float | None
@@ -86,7 +115,25 @@ class Moving:
         return None if self.modes_ is None else self._turns(self.modes_)[:, 1:]
 
     def _turns(self, modes: LinearModes) -> Floats:
-        return modes.frequencies(self.lags_[0] if self.lags_ else 1.0) * (self.rate or 1.0)
+        return modes.frequencies(self._step)
+
+    @property
+    def _step(self) -> float:
+        """Rows, or seconds, from an anchor to its positive."""
+        return (self.lags_[0] if self.lags_ else 1.0) / (self.rate or 1.0)
+
+    @property
+    def mode_table_(self) -> list[Mode] | None:
+        """Decays and oscillators, the one that explains most of what was observed first."""
+        if self.modes_ is None or self.mode_shares_ is None:
+            return None
+        turns, times = self._turns(self.modes_), self.modes_.time_constants(self._step)
+        table = []
+        for columns in self.modes_.columns:
+            (turn, *turn_ends), (time, *time_ends) = turns[columns[0]].tolist(), times[columns[0]].tolist()
+            share = float(self.mode_shares_[columns[0]])
+            table.append(Mode(tuple(columns.tolist()), share, turn, tuple(turn_ends), time, tuple(time_ends)))
+        return sorted(table, key=lambda mode: -mode.share)
 
     @available_if(_has_dynamics)  # type: ignore[untyped-decorator]
     def predict(self, X: Any, steps: int = 1, *, groups: Any = None) -> Any:
@@ -107,7 +154,7 @@ class Moving:
         check_is_fitted(self)
         if self.modes_ is None:
             raise ValueError("`dynamics` must be 'linear' when `fit` is called for predictions: fit again")
-        ahead = np.linalg.matrix_power(self.modes_.operator, check_count(steps, "steps", minimum=0))
+        ahead = self.modes_.ahead(check_count(steps, "steps", minimum=0))
         given = self._read(X, groups, reset=False)
         embedded = self._embed(given.frames)
         return given.like_given((embedded @ ahead).astype(embedded.dtype))
@@ -130,9 +177,19 @@ def describe_moving(estimator: ContrastiveICA, looked_at: Pairs, trained: Pairs)
     encoder, loss, seed = estimator.encoder_, estimator.loss_, estimator.config_.seed
     assert isinstance(loss, LinearDynamics)
     some = trained.some(_MOST_PAIRS, derive_seed(seed, "modes"))
+    some, back = _with_earlier(some)
     h, h_pos = (embed_rows(encoder, x).double().cpu().numpy() for x in (some.x, some.x_pos))
-    modes = linear_modes(h, h_pos, clusters=some.clusters, seed=derive_seed(seed, "intervals"))
+    earlier = [embed_rows(encoder, some.frames[rows]).double().cpu().numpy() for rows in back]
+    modes = linear_modes(
+        h,
+        h_pos,
+        earlier=np.concatenate(earlier, axis=1) if earlier else None,
+        clusters=some.clusters,
+        seed=derive_seed(seed, "intervals"),
+    )
     modes = _with_signs(modes, h, some)
+    few = np.linspace(0, len(some) - 1, min(len(some), _SHARE_ROWS)).astype(np.intp)
+    estimator.mode_shares_ = modes.shares(h[few], some.take(few).x.reshape(len(few), -1).astype(np.float64))
     fold_modes(encoder, loss, modes, torch.from_numpy(some.x[:8]))
     estimator.modes_ = modes
     estimator.dynamics_gain_ = dynamics_gain(encoder, modes, looked_at.some(_MOST_PAIRS, seed))
@@ -142,12 +199,37 @@ def describe_moving(estimator: ContrastiveICA, looked_at: Pairs, trained: Pairs)
     return Description(values[None, :, 0], values[None, :, 1:], blocks, [])
 
 
+def _with_earlier(pairs: Pairs) -> tuple[Pairs, list[Index]]:
+    """Take the pairs of a recording that earlier rows are known of, and give these.
+
+    Args:
+        pairs: any.
+
+    Returns:
+        Pairs, and rows (N,) some steps before their anchors, for each number of steps; all pairs and no rows
+        if they are of no recording, or its sessions so short that most pairs would be lost.
+
+    """
+    if pairs.lag is None:
+        return pairs, []
+    frames = pairs.frames
+    back = [pairs.anchors - steps * pairs.lag for steps in EARLIER]
+    first = np.searchsorted(frames.session, frames.session[pairs.anchors])
+    usable = frames.usable
+    known = np.logical_and.reduce([(rows >= first) & usable[rows] for rows in back])
+    if 2 * known.sum() < len(pairs):
+        return pairs, []
+    return pairs.take(known), [rows[known] for rows in back]
+
+
 def _with_signs(modes: LinearModes, h: Floats, pairs: Pairs) -> LinearModes:
     """Choose signs by the rule of `fix_signs`; those of a pair together, or it would turn the other way."""
     signs = fix_signs(torch.from_numpy(modes(h)), torch.from_numpy(pairs.x)).numpy()
     for pair in modes.pairs:
         signs[pair] = signs[pair[0]]
-    return modes._replace(matrix=signs[:, None] * modes.matrix)
+    # The operator has nothing between modes, so only the regression changes with their signs.
+    regression = signs[:, None] * modes.regression * signs
+    return modes._replace(matrix=signs[:, None] * modes.matrix, regression=regression)
 
 
 @torch.no_grad()
@@ -178,14 +260,22 @@ def pack_moving(estimator: Moving) -> dict[str, Any] | None:
     modes, gain = estimator.modes_, estimator.dynamics_gain_
     if modes is None or gain is None:
         return None
-    return {"modes": [part.tolist() for part in modes], "gain": list(gain)}
+    shares = None if estimator.mode_shares_ is None else estimator.mode_shares_.tolist()
+    return {"modes": [part.tolist() for part in modes], "gain": list(gain), "shares": shares}
 
 
-def unpack_moving(facts: dict[str, Any] | None) -> tuple[LinearModes | None, DynamicsGain | None]:
-    """Undo `pack_moving`; earlier versions saved nothing of the kind."""
+def unpack_moving(
+    facts: dict[str, Any] | None,
+) -> tuple[LinearModes | None, DynamicsGain | None, Floats | None]:
+    """Undo `pack_moving`; earlier versions saved less, or nothing of the kind."""
     if facts is None:
-        return None, None
-    return LinearModes(*map(np.asarray, facts["modes"])), DynamicsGain(*facts["gain"])
+        return None, None, None
+    parts = [np.asarray(part) for part in facts["modes"]]
+    if len(parts) < len(LinearModes._fields):
+        # From before errors of the embedding were told from forgetting: predictions were by the operator.
+        parts.append(parts[LinearModes._fields.index("operator")])
+    shares = facts.get("shares")
+    return LinearModes(*parts), DynamicsGain(*facts["gain"]), None if shares is None else np.asarray(shares)
 
 
 def dynamics_gain(encoder: Embedding, modes: LinearModes, pairs: Pairs) -> DynamicsGain:
@@ -201,9 +291,8 @@ def dynamics_gain(encoder: Embedding, modes: LinearModes, pairs: Pairs) -> Dynam
 
     """
     e, e_pos = (embed_rows(encoder, x).double().cpu().numpy() for x in (pairs.x, pairs.x_pos))
-    still = 0.5 * (modes.operator + modes.operator.T)
     moving, none, decays = (
-        _log_density(e_pos - e @ operator) for operator in (modes.operator, np.eye(e.shape[1]), still)
+        _log_density(e_pos - e @ step) for step in (modes.ahead(1), modes.ahead(0), modes.still())
     )
     return DynamicsGain(*_bits(moving - none, pairs), *_bits(moving - decays, pairs))
 

@@ -108,7 +108,7 @@ def load_estimator(
         setattr(estimator, name, [np.array(block, dtype=np.intp) for block in facts[name]])
     gain = facts["nonlinear_gain_"]
     estimator.nonlinear_gain_ = None if gain is None else NonlinearGain(*gain)
-    estimator.modes_, estimator.dynamics_gain_ = unpack_moving(facts.get("moving"))
+    estimator.modes_, estimator.dynamics_gain_, estimator.mode_shares_ = unpack_moving(facts.get("moving"))
     for name in _CHOICES:
         setattr(estimator, name, _unpacked(facts[name]))
     if facts["feature_names_in_"] is not None:

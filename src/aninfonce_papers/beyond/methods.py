@@ -191,14 +191,18 @@ def amuse(x: Matrix, rows: int, lag: int = 1) -> Found:
         Tong et al., "AMUSE: a new blind identification algorithm" (1990).
 
     """
-    centre = x[:rows].mean(axis=0)
-    spread, directions = np.linalg.eigh(np.cov(x[:rows].T))
-    whitening = directions / np.sqrt(spread)
-    white = (x - centre) @ whitening
+    white = whitened(x, rows)
     lagged = white[: rows - lag].T @ white[lag:rows] / (rows - lag)
     correlation, axes = np.linalg.eigh(0.5 * (lagged + lagged.T))
     phi = correlation.clip(0.0, 1.0 - 1e-6)
     return Found(white[rows:] @ axes, phi / (1 - phi**2), {})
+
+
+def whitened(x: Matrix, rows: int) -> Matrix:
+    """Give all rows (T, D) in axes along which the first ones are uncorrelated and of unit variance."""
+    spread, directions = np.linalg.eigh(np.cov(x[:rows].T))
+    white: Matrix = (x - x[:rows].mean(axis=0)) @ (directions / np.sqrt(spread))
+    return white
 
 
 def scores(recording: Recording, found: Found, rows: int) -> Metrics:

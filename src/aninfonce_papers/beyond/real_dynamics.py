@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from pydantic import JsonValue, PositiveFloat, PositiveInt
 
-from aninfonce.alignment import LinearModes, linear_modes
+from aninfonce.alignment import LinearModes, linear_modes, recording_modes
 from aninfonce.estimator import ContrastiveICA, ContrastiveICAWarning
 from aninfonce.extending import derive_seed
 from aninfonce_papers.beyond.oscillators import second_order
@@ -32,6 +32,8 @@ _METHODS: tuple[Method, ...] = get_args(Method)
 _STACKED: tuple[Method, ...] = ("linear dynamics", "dynamic mode decomposition")
 # Lags ahead at which predictions are compared with what came.
 _AHEAD = (1, 2, 4)
+# Frequencies this near to each other, as a share, are the same.
+_NEAR = 0.05
 
 
 class WalkingPairs(Pairs):
@@ -69,11 +71,13 @@ class Columns(NamedTuple):
 
     embedding: Matrix
     """(T, d)."""
-    operator: Matrix
-    """(d, d): a row times this is the prediction a lag later."""
+    ahead: Callable[[int], Matrix]
+    """From lags to (d, d): a row times this is the prediction so many lags later."""
     centre: Matrix
     """(d,): predictions are of what is left when this is taken off."""
     modes: LinearModes | None
+    shares: Matrix | None
+    """(d,) share of the motion that each column's mode explains by itself; None without modes."""
     more: Metrics
 
 
@@ -99,12 +103,12 @@ class WalkingScore(Score):
         rows = pairs.rows(len(walking.motion))
         found = self.find(walking, rows, pairs.lag, seed)
         metrics: dict[str, JsonValue] = dict(found.more)
-        if found.modes is not None:
+        if found.modes is not None and found.shares is not None:
             truth = strides_per_second(walking.field, walking.rate)
-            metrics |= slowest_turn(found.modes, pairs.lag / walking.rate, truth)
+            metrics |= leading_turn(found.modes, found.shares, pairs.lag / walking.rate, truth)
         e = found.embedding - found.centre
         for ahead in _AHEAD:
-            step = np.linalg.matrix_power(found.operator, ahead)
+            step = found.ahead(ahead)
             shift, seconds = ahead * pairs.lag, f"{ahead * pairs.lag / walking.rate:g} s ahead"
             metrics[f"bits, {seconds}"] = bits_beyond_no_change(e[rows:], step, shift)
             read = readout(e[:rows], walking.field[:rows])
@@ -147,12 +151,15 @@ class WalkingScore(Score):
                 "held-out bits": float(model.score(x[rows:])),
                 "steps": model.n_iter_,
             }
-            if model.modes_ is not None:
-                return Columns(e, model.modes_.operator, np.zeros(e.shape[1]), model.modes_, more)
+            modes = model.modes_
+            if modes is not None:
+                return Columns(e, modes.ahead, np.zeros(e.shape[1]), modes, model.mode_shares_, more)
             # A method without dynamics gets the same look at what its columns do.
-            return _by_modes(e, rows, lag, more)
+            return _by_modes(recording_modes(e[:rows], lag), e, x, rows, more)
         if self.method == "dynamic mode decomposition":
-            return _by_modes(x, rows, lag, {})
+            clusters = np.arange(rows - lag) // max(lag, round(rows**0.5))
+            modes = linear_modes(x[: rows - lag], x[lag:rows], clusters=clusters)
+            return _by_modes(modes, x, x, rows, {})
         if self.method == "PCA":
             axes = np.linalg.svd(x[:rows], full_matrices=False)[2][: self.columns]
             return _each_by_itself(x @ axes.T, rows, lag)
@@ -178,10 +185,9 @@ def experiments(preset: Preset) -> list[Experiment]:
     ]
 
 
-def _by_modes(e: Matrix, rows: int, lag: int, more: Metrics) -> Columns:
-    stretch = np.arange(rows - lag) // max(lag, round(rows**0.5))
-    modes = linear_modes(e[: rows - lag], e[lag:rows], clusters=stretch)
-    return Columns(modes(e), modes.operator, np.zeros(e.shape[1]), modes, more)
+def _by_modes(modes: LinearModes, e: Matrix, x: Matrix, rows: int, more: Metrics) -> Columns:
+    shares = modes.shares(e[:rows], x[:rows])
+    return Columns(modes(e), modes.ahead, np.zeros(e.shape[1]), modes, shares, more)
 
 
 def _each_by_itself(e: Matrix, rows: int, lag: int) -> Columns:
@@ -189,33 +195,43 @@ def _each_by_itself(e: Matrix, rows: int, lag: int) -> Columns:
     centre = e[:rows].mean(axis=0)
     seen = e[:rows] - centre
     left = (seen[:-lag] * seen[lag:]).sum(axis=0) / (seen[:-lag] ** 2).sum(axis=0)
-    return Columns(e, np.diag(left), centre, None, {})
+    return Columns(e, lambda lags: np.diag(left**lags), centre, None, None, {})
 
 
-def slowest_turn(modes: LinearModes, lag: float, truth: float) -> Metrics:
-    """Tell the oscillator that lasts longest, and how far its frequency is from the true one.
+def leading_turn(modes: LinearModes, shares: Matrix, lag: float, truth: float) -> Metrics:
+    """Tell the oscillator that explains most of what was observed, and whether any has the true frequency.
 
     Args:
         modes: of some columns.
+        shares: (d,) of what was observed that each column's mode explains.
         lag: of a step, in seconds.
         truth: frequency to compare with, turns a second.
 
     Returns:
-        Frequency and time constant with their intervals; only the number of oscillators if there is none.
+        Frequency and time constant with their intervals, of the leading one; only the number of oscillators
+        if there is none.
 
     """
-    found = modes.oscillators
-    if not found:
+    first = [int(pair[0]) for pair in modes.oscillators]
+    if not first:
         return {"oscillators": 0}
-    # Modes are in order: the slowest come last.
-    column = found[-1][0]
-    turns, times = modes.frequencies(lag)[column].tolist(), modes.time_constants(lag)[column].tolist()
-    names = ("", ", low", ", high")
+    column = max(first, key=lambda one: shares[one])
+    turns = modes.frequencies(lag)
+    told = {"frequency [Hz]": turns[column], "time constant [s]": modes.time_constants(lag)[column]}
+    ends = ("", ", low", ", high")
+    wrong = np.abs(turns[:, 0] / truth - 1)
     return {
-        "oscillators": len(found),
-        **{f"frequency [Hz]{name}": value for name, value in zip(names, turns, strict=True)},
-        **{f"time constant [s]{name}": value for name, value in zip(names, times, strict=True)},
-        "error of frequency": abs(turns[0] / truth - 1),
+        "oscillators": len(first),
+        **{
+            f"{name}{end}": float(value)
+            for name, values in told.items()
+            for end, value in zip(ends, values, strict=True)
+        },
+        "share of the motion": float(shares[column]),
+        "error of frequency": float(wrong[column]),
+        "an oscillator has it": bool(wrong[first].min() <= _NEAR),
+        "all frequencies [Hz]": [round(float(turns[one, 0]), 3) for one in first],
+        "all shares": [round(float(shares[one]), 3) for one in first],
     }
 
 
@@ -295,8 +311,9 @@ STUDY = Study(
         "from, and read off the embedding, or off its prediction. Bits are a method's own: what its "
         "prediction tells about its own columns beyond “no change”; methods with other columns cannot be "
         "compared by them.",
-        "The frequency is that of the oscillator that lasts longest, beside that of the compasses in the "
-        "whole recording. “Flat”, which has no dynamics, gets the same look at what its columns do; PCA, "
+        "The frequency is that of the oscillator that explains the largest share of the motion (channels on "
+        "one scale, a linear readout of its two columns alone), beside that of the compasses in the whole "
+        "recording. “Flat”, which has no dynamics, gets the same look at what its columns do; PCA, "
         "SOBI and AMUSE predict each column by itself. With three rows at once (now, and 33 and 67 ms ago) "
         "there are 36 channels.",
     ),

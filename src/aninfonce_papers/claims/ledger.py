@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aninfonce_papers.claims import ours, rusak2025, rusak2025_images, zimmermann2021
+from aninfonce_papers.claims import ours, ours_moving, rusak2025, rusak2025_images, zimmermann2021
 from aninfonce_papers.claims.claim import Claim, Finding, Verdict
 from aninfonce_papers.claims.evidence import Evidence
 
@@ -14,7 +14,7 @@ CHAPTERS: Mapping[str, Sequence[Claim]] = {
     "AnInfoNCE, known latents (Rusak et al., 2025)": rusak2025.CLAIMS,
     "AnInfoNCE, images (Rusak et al., 2025)": rusak2025_images.CLAIMS,
     "cl-ica (Zimmermann et al., 2021)": zimmermann2021.CLAIMS,
-    "Ours": ours.CLAIMS,
+    "Ours": (*ours.CLAIMS, *ours_moving.CLAIMS),
 }
 LEGEND = {
     Verdict.REPRODUCED: "the rule holds for every value; a method that is meant to fail does fail",

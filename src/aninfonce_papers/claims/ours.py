@@ -10,10 +10,8 @@ from aninfonce_papers.claims.rules import (
     at_least_published,
     at_most,
     fails_as_published,
-    leaves_at_most,
     misses,
     near_published,
-    optimum_at,
     order_holds,
 )
 
@@ -35,35 +33,12 @@ _RECORDINGS = (
 _PAIRS = ("pairs-gauss", "pairs-uniform", "pairs-mixture", "pairs-student")
 _LINEAR = ("PCA", "FastICA", "AMUSE", "SFA", "SFA, quadratic")
 _BACKBONE = "backbone: average [%]"
-_MOTIONS = ("steps", "walk")
-_TOLD = "mean correlation, lights and cos²"
-_WALK = "real-dynamics"
-_ONE_WALK = "One recording of 25 seconds; seeds are of the weights alone."
 
 
 def _ahead(world: str, others: tuple[str, ...], metric: str) -> list[tuple[Value, Value]]:
     file = "benchmarks/recordings"
     ours = Value(file, f"{world}, ours", metric)
     return [(ours, Value(file, f"{world}, {other}", metric)) for other in others]
-
-
-def _by_place(ours: str, other: str, factor: int) -> tuple[Value, Value]:
-    first, second = (Value("heteroscedastic", f"Λ × {factor}: {name}", "R²") for name in (ours, other))
-    return first, second
-
-
-def _tunnel(view: str, *methods: str) -> list[str]:
-    """Name cells of the light tunnel, from pairs and from a recording."""
-    return [f"{view}, {motion}: {method}" for motion in _MOTIONS for method in methods]
-
-
-def _above(view: str, others: tuple[str, ...], metric: str) -> list[tuple[Value, Value]]:
-    return [
-        pair
-        for motion in _MOTIONS
-        for other in others
-        for pair in against("light-tunnel", f"{view}, {motion}: ours", f"{view}, {motion}: {other}", metric)
-    ]
 
 
 CLAIMS = (
@@ -240,37 +215,6 @@ CLAIMS = (
         ),
     ),
     Claim(
-        "Steps by place",
-        "Where Λ depends on a latent, AnInfoNCE in Rᵈ with β loses at most half of what it loses on the"
-        " sphere.",
-        leaves_at_most(0.5, *(_by_place("AnInfoNCE in Rᵈ + β", "AnInfoNCE", factor) for factor in (4, 16))),
-        reason="No single Λ̂ is right in more than one place, in Rᵈ either.",
-    ),
-    Claim(
-        "Steps by place",
-        "Λ̂(x) takes the rest: what it recovers does not depend on how much Λ does.",
-        all_of(
-            at_least(across("heteroscedastic", [f"Λ × {f}: Λ̂(x) in Rᵈ + β" for f in (1, 4, 16)], "R²"), 0.98),
-            order_holds(*(_by_place("Λ̂(x) in Rᵈ + β", "AnInfoNCE in Rᵈ + β", f) for f in (4, 16))),
-        ),
-    ),
-    Claim(
-        "Steps by place",
-        "Steps that are alike everywhere in flat space are not on the sphere: there Λ̂(x) recovers more than"
-        " one Λ̂, both with β, and in Rᵈ one Λ̂ is enough.",
-        all_of(
-            order_holds(
-                (
-                    Value("heteroscedastic", "forced onto the sphere: Λ̂(x) + β", "R²"),
-                    Value("heteroscedastic", "forced onto the sphere: AnInfoNCE + β", "R²"),
-                )
-            ),
-            at_least([Value("heteroscedastic", "Λ × 1: AnInfoNCE in Rᵈ + β", "R²")], 0.99),
-        ),
-        reason="In Rᵈ one Λ̂ is enough. On the sphere both fall short of 1 by about .005 where anchors are;"
-        " the difference shows outside.",
-    ),
-    Claim(
         "Recordings",
         "On nine recordings ours is ahead of six linear and quadratic methods in mean correlation.",
         order_holds(*(pair for world in _RECORDINGS for pair in _ahead(world, (*_LINEAR, "SOBI"), "mcc"))),
@@ -302,96 +246,5 @@ CLAIMS = (
         ),
         reason="Errors are largest with ten sources, and with noise on the observations, which counts as"
         " change.",
-    ),
-    Claim(
-        "Light tunnel",
-        "With all nine sensors each of the five factors is found by itself, from pairs and from a recording.",
-        all_of(
-            at_least(across("light-tunnel", _tunnel("all sensors", "ours"), "mean correlation"), 0.98),
-            order_holds(*_above("all sensors", ("PCA", "FastICA"), "mean correlation")),
-        ),
-        caveat="Simulated sensors, without noise.",
-    ),
-    Claim(
-        "Light tunnel",
-        "Without angle sensors the lights and cos²(θ₁ − θ₂), all that light tells, are each found.",
-        all_of(
-            at_least(across("light-tunnel", _tunnel("light sensors", "ours"), _TOLD), 0.98),
-            order_holds(*_above("light sensors", ("PCA", "FastICA"), _TOLD)),
-        ),
-        caveat="Simulated sensors, without noise.",
-    ),
-    Claim(
-        "Light tunnel",
-        "So they are with no more columns than the audit advises.",
-        at_least(across("light-tunnel", _tunnel("light sensors", "ours, as advised"), _TOLD), 0.98),
-        reason="On one seed of five the run with four columns on the recording loses a light.",
-        caveat="Simulated sensors, without noise.",
-    ),
-    Claim(
-        "Light tunnel",
-        "The angles themselves are then lost, to a regression that knows them too.",
-        fails_as_published(
-            across("light-tunnel", _tunnel("light sensors", "ours", "nonlinear regression"), "R², angles"),
-            0.1,
-        ),
-    ),
-    Claim(
-        "Light tunnel",
-        "The audit, which does not know the factors, brings five columns down to the four that there are.",
-        optimum_at(across("light-tunnel", _tunnel("light sensors", "ours, as advised"), "columns"), 4.0, 0.0),
-    ),
-    Claim(
-        "Light tunnel",
-        "From the camera's pictures the lights are found.",
-        at_least(across("light-tunnel", _tunnel("camera", "ours"), "R², lights"), 0.95),
-        reason="A simulated picture holds three numbers, for three lights and cos²(θ₁ − θ₂): a regression"
-        " that knows the lights does not find them either.",
-    ),
-    Claim(
-        "A walk",
-        "In a real recording linear dynamics tell the next row by more bits than flat space without them.",
-        order_holds(*against(_WALK, "linear dynamics", "flat", "held-out bits")),
-        caveat=_ONE_WALK,
-    ),
-    Claim(
-        "A walk",
-        "Linear dynamics find the frequency of strides to 5 %.",
-        at_most([Value(_WALK, "linear dynamics", "error of frequency")], 0.05),
-        reason="On three seeds of five the oscillator that lasts longest is the second harmonic.",
-        caveat=_ONE_WALK,
-    ),
-    Claim(
-        "A walk",
-        "Flat space, with the same look at its columns, finds it to 5 %.",
-        at_most([Value(_WALK, "flat", "error of frequency")], 0.05),
-        caveat=_ONE_WALK,
-    ),
-    Claim(
-        "A walk",
-        "Linear dynamics tell where the leg points, .4 s ahead, better than five methods on the same rows.",
-        order_holds(
-            *(
-                pair
-                for other in ("flat", "dynamic mode decomposition", "PCA", "SOBI", "AMUSE")
-                for pair in against(_WALK, "linear dynamics", other, "direction R², 0.4 s ahead")
-            )
-        ),
-        reason="Flat space with the same look is ahead, and dynamic mode decomposition is level.",
-        caveat=_ONE_WALK,
-    ),
-    Claim(
-        "A walk",
-        "They do so beside dynamic mode decomposition where both see three rows at once.",
-        order_holds(
-            *against(
-                _WALK,
-                "linear dynamics, three rows",
-                "dynamic mode decomposition, three rows",
-                "direction R², 0.4 s ahead",
-            )
-        ),
-        reason="It is the linear method that is ahead.",
-        caveat=_ONE_WALK,
     ),
 )

@@ -107,11 +107,25 @@ def walking_table(rows: Sequence[Row]) -> str:
     return _table(("method", "seeds", "held-out bits", "stride [Hz]", *read), lines)
 
 
+def turning_table(rows: Sequence[Row]) -> str:
+    """Write one line for each world and method: sources, blocks, frequencies and damping.
+
+    Args:
+        rows: of the study `oscillators`.
+
+    Returns:
+        Markdown.
+
+    """
+    read = ("R²", "block R²", "frequencies found", "error of frequencies", "error of time constants")
+    return _spreads_table(rows, "oscillators", "sources: method", read)
+
+
 PAGES: dict[str, dict[str, Table]] = {
     "docs/beyond-the-sphere.md": {"timescales": methods_table, "broken-assumptions": violations_table},
     "docs/howto/per-anchor.md": {"heteroscedastic": places_table},
     "docs/howto/undetermined.md": {"light-tunnel": tunnel_table},
-    "docs/howto/dynamics.md": {"real-dynamics": walking_table},
+    "docs/howto/dynamics.md": {"real-dynamics": walking_table, "oscillators": turning_table},
 }
 
 

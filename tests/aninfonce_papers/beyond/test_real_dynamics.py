@@ -6,17 +6,18 @@ from scipy.signal import lfilter
 
 from aninfonce.alignment import linear_modes
 from aninfonce_papers.beyond import real_dynamics
-from aninfonce_papers.beyond.real_dynamics import bits_beyond_no_change, mean_r2, readout, slowest_turn
+from aninfonce_papers.beyond.real_dynamics import bits_beyond_no_change, leading_turn, mean_r2, readout
 from aninfonce_papers.engine import find_study
 from aninfonce_papers.worlds.walking import Walking
 
 
 @pytest.fixture
 def walk(monkeypatch):
-    """Give a leg that swings .8 times a second, seen by twelve channels with noise."""
+    """Give a leg that swings .8 times a second, and less at twice that, seen by twelve noisy channels."""
     rng = np.random.default_rng(0)
     phase = 2 * np.pi * 0.8 * np.arange(1500) / 60 + np.cumsum(rng.normal(size=1500)) * 0.03
-    waves = np.stack([np.cos(phase), np.sin(phase), np.cos(2 * phase), np.sin(2 * phase)], axis=1)
+    first, second = (np.stack([np.cos(turns * phase), np.sin(turns * phase)], axis=1) for turns in (1, 2))
+    waves = np.concatenate([first, 0.5 * second], axis=1)
     motion = waves @ rng.normal(size=(4, 12)) + 0.1 * rng.normal(size=(1500, 12))
     angle = 0.4 * np.sin(phase)
     field = np.stack([np.cos(angle), np.sin(angle), np.cos(0.5 * angle), np.sin(0.5 * angle)], axis=1)
@@ -50,7 +51,7 @@ def test_no_row_to_look_at_is_learned_from(monkeypatch):
     later.motion[1125:] = 7.0
     after = cell.score.find(later, 1125, 12, 0)
     np.testing.assert_allclose(before.embedding[:1125], after.embedding[:1125])
-    np.testing.assert_allclose(before.operator, after.operator)
+    np.testing.assert_allclose(before.ahead(2), after.ahead(2))
 
 
 @pytest.mark.usefixtures("walk")
@@ -90,4 +91,25 @@ def test_a_readout_of_other_rows():
 def test_where_nothing_turns_there_is_no_frequency():
     decay = np.random.default_rng(0).normal(size=(3000, 2))
     decay[1:] += [0.5, 0.9] * decay[:-1]
-    assert slowest_turn(linear_modes(decay[:-1], decay[1:]), 0.1, 0.8)["oscillators"] == 0
+    assert leading_turn(linear_modes(decay[:-1], decay[1:]), np.ones(2), 0.1, 0.8) == {"oscillators": 0}
+
+
+def test_the_leading_oscillator_is_that_of_the_largest_share_however_long_others_last():
+    """A harmonic that lasts longer, and a stride of which more is seen."""
+    rng = np.random.default_rng(0)
+    drawn = rng.normal(size=(2, 8000, 2)) @ [1.0, 1j]
+    waves = [
+        lfilter([1.0], [1.0, -size * np.exp(1j * angle)], row)
+        for row, size, angle in zip(drawn, (0.9, 0.98), (0.3, 0.6), strict=True)
+    ]
+    z = np.stack([part / part.std() for wave in waves for part in (wave.real, wave.imag)], axis=1)
+    x = z @ (rng.normal(size=(4, 12)) * [[2.0], [2.0], [1.0], [1.0]])
+    modes = linear_modes(z[:-1], z[1:])
+    shares = modes.shares(z, x)
+    found = leading_turn(modes, shares, 1.0, 0.3 / (2 * np.pi))
+    assert found["oscillators"] == 2
+    assert found["error of frequency"] < 0.03
+    assert found["share of the motion"] == shares.max() > 0.5
+    other = leading_turn(modes, shares[::-1], 1.0, 0.3 / (2 * np.pi))
+    assert other["error of frequency"] > 0.9
+    assert other["an oscillator has it"]

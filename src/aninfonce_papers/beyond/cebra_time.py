@@ -1,0 +1,85 @@
+"""CEBRA-Time as a peer: contrastive learning of a recording by how far its rows are apart in time."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, PositiveInt
+
+from aninfonce.extending import global_stream
+from aninfonce_papers.beyond.worlds import Matrix
+
+
+class CebraSettings(BaseModel):
+    """What was chosen of CEBRA; all else is as its authors recommend.
+
+    Attributes:
+        distance: by which rows are compared: "cosine" on a sphere, "euclidean" in flat space.
+        time_offset: rows from a sample to its positive.
+        temperature_mode: given, or trained along.
+        iterations: of training, as many as take about as long as ours.
+
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    distance: Literal["cosine", "euclidean"] = "cosine"
+    time_offset: PositiveInt = 10
+    temperature_mode: Literal["constant", "auto"] = "auto"
+    iterations: PositiveInt = 5_000
+
+
+def grid(lag: int) -> list[CebraSettings]:
+    """List what its settings are chosen from, for a recording whose pairs are `lag` apart."""
+    return [
+        CebraSettings(distance=distance, time_offset=offset, temperature_mode=mode)
+        for distance, offset, mode in product(
+            ("cosine", "euclidean"), dict.fromkeys((lag, 10)), ("constant", "auto")
+        )
+    ]
+
+
+def cebra_time(x: Matrix, rows: int, columns: int, seed: int, settings: CebraSettings) -> Matrix:
+    """Train on the first rows and embed all.
+
+    Args:
+        x: (T, D) observations, in the order of time.
+        rows: to train on.
+        columns: of the embedding. The unit sphere has one dimension less than columns, so with the cosine
+            distance it gets one more.
+        seed: of weights. CEBRA's samplers seed themselves: numbers differ a little from run to run.
+        settings: what was chosen.
+
+    Returns:
+        (T, columns), or (T, columns + 1) with the cosine distance.
+
+    References:
+        Schneider et al., "Learnable latent embeddings for joint behavioural and neural analysis" (2023).
+
+    """
+    try:
+        import cebra
+    except ImportError:
+        raise ModuleNotFoundError(
+            'this cell needs CEBRA: pip install "aninfonce[examples]"', name="cebra"
+        ) from None
+    model = cebra.CEBRA(
+        model_architecture="offset1-model",
+        conditional="time",
+        distance=settings.distance,
+        time_offsets=settings.time_offset,
+        temperature_mode=settings.temperature_mode,
+        max_iterations=settings.iterations,
+        output_dimension=columns + (settings.distance == "cosine"),
+        batch_size=512,
+        learning_rate=3e-4,
+        device="cpu",
+        verbose=False,
+    )
+    seen = np.asarray(x, dtype=np.float32)
+    # Weights are drawn from torch's global generator.
+    with global_stream(seed, "cebra"):
+        model.fit(seen[:rows])
+    return np.asarray(model.transform(seen), dtype=np.float64)
