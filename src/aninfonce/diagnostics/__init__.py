@@ -2,6 +2,7 @@
 
 from aninfonce.diagnostics.audit import AuditReport, audit
 from aninfonce.diagnostics.concentration import FittedConcentration, fit_concentration, shared_blocks
+from aninfonce.diagnostics.decay import decay_times
 from aninfonce.diagnostics.finding import Finding
 from aninfonce.diagnostics.page import write_audit
 
@@ -10,6 +11,7 @@ __all__ = [
     "Finding",
     "FittedConcentration",
     "audit",
+    "decay_times",
     "fit_concentration",
     "shared_blocks",
     "write_audit",

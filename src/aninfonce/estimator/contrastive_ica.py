@@ -19,7 +19,7 @@ from aninfonce.estimator.by_row import ByRow
 from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.choosing import choose_columns
 from aninfonce.estimator.columns import embed_rows, use_concentration
-from aninfonce.estimator.describing import describe, sixth_moments
+from aninfonce.estimator.describing import describe, sixth_moments, times_of_columns
 from aninfonce.estimator.fitting import held_out_curve, loss_curve, train
 from aninfonce.estimator.floor import NonlinearGain, no_worse_than_linear
 from aninfonce.estimator.frames import Array, Frames, Index
@@ -125,7 +125,8 @@ class ContrastiveICA(
         space_evidence_: why, a `SpaceChoice`; None if `space` was not "auto".
         lag_: the lag, or several; None if X was no recording.
         time_constants_: time after which a column's autocorrelation has fallen to 1/e, in rows or seconds,
-            with `time_constants_interval_`, for recordings in flat space; None otherwise.
+            with `time_constants_interval_`, for recordings in flat space; None otherwise. Measured at lags at
+            which errors from row to row no longer count: Λ̂ of a slow column is smaller for them.
         n_components_curve_: what each number of columns scored; None if the number was given.
         lag_curve_: correlation of rows with those some lags later; None if the lag was given.
         nonlinear_gain_: a `NonlinearGain`: bits by which the network is ahead of a linear map on held-out
@@ -329,6 +330,9 @@ class ContrastiveICA(
             seed = self.config_.seed
             found = describe(self.encoder_, self.loss_, kinds, trained, seed, flat=flat, sort=sort)
         self.concentrations_, self.concentrations_interval_, self.blocks_, self.separated_ = found
+        self.decay_times_ = np.empty((0, 3))
+        if flat and self.lags_ and self.dynamics is None:
+            self.decay_times_ = times_of_columns(self.encoder_, trained.frames, min(self.lags_))
         if flat and self.space_evidence_ is not None:
             moments = sixth_moments(self.encoder_, kinds[0].x).tolist()
             self.space_evidence_ = look_for_box(self.space_evidence_, moments)
