@@ -317,7 +317,8 @@ def texts() -> dict[Path, str]:
         if rows := read(name):
             page.append(f"\n## {title}\n\n{how}\n\n{render(rows)}")
     summary = f"{NOTE}\n{identify(read('identify'), brief=True)}"
-    found = recordings_page(*(read(name) for name in ("recordings", "recordings-rats", "recordings-tuning")))
+    names = ("recordings", "recordings-rats", "recordings-tuning", "recordings-choices")
+    found = recordings_page(*map(read, names))
     return {
         PAGE: "".join(page),
         README: between_marks(README, summary, MARKS),
