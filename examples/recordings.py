@@ -29,7 +29,7 @@ from aninfonce.estimator import ContrastiveICA
 from aninfonce.metrics import knn_accuracy, linear_probe_accuracy
 
 RESULTS = Path(__file__).with_name("recordings.json")
-DIM, STEPS, BATCH, SEEDS = 16, 600, 512, 5
+DIM, STEPS, BATCH, SEEDS = 16, 600, 512, 3
 # Windows of one second at 10 Hz. Positives are at least a second later, so that the two share no sample.
 THIN, WINDOW, LONGEST = 5, 10, 50
 HELD_OUT = (8, 9, 10)

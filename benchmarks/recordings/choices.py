@@ -29,7 +29,7 @@ def sampled(times: int) -> tuple[float, ...]:
 # Sources as they are, and the same sampled more finely: rows that are hardly apart share nearly everything.
 LAG_WORLDS: dict[str, Callable[..., Data]] = {
     "sampled × 1": partial(recording, FIVE, rows=10_000, noise=0.05),
-    "sampled × 8": partial(recording, sampled(8), rows=40_000, noise=0.05),
+    "sampled × 8": partial(recording, sampled(8), rows=20_000, noise=0.05),
 }
 COLUMN_WORLDS: dict[str, Callable[..., Data]] = {
     "3 factors": partial(recording, (0.5, 0.85, 0.97), rows=10_000),

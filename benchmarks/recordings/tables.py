@@ -152,7 +152,7 @@ def tuning(rows: Sequence[Row]) -> str:
 
 CHOICES_LEGEND = (
     'What `lag="auto"` and `n_components="auto"` choose where the answer is known; R² as above. *Sampled × 1*'
-    " are 10 000 rows of the five sources of `ar5` with 5 % observation noise, *sampled × 8* are 40 000 rows"
+    " are 10 000 rows of the five sources of `ar5` with 5 % observation noise, *sampled × 8* are 20 000 rows"
     " of the same sources, sampled eight times as often: neighbouring rows share nearly everything. *Lost* is"
     " the R² of the best lag of the ladder less that of the chosen one: median"
     " and, in brackets, the worst seed."

@@ -61,6 +61,10 @@ def test_nothing_to_remember_is_no_error(column):
     assert found[0] < 3
 
 
+def test_a_lag_of_more_than_half_the_rows_will_do():
+    assert np.isfinite(decay_times(np.random.default_rng(0).normal(size=(10, 2)), lag=6)).all()
+
+
 def test_a_wrong_lag_is_refused():
     with pytest.raises(ValueError, match="`lag` must be a whole number of at least 1, got 0"):
         decay_times(np.zeros((10, 1)), lag=0)

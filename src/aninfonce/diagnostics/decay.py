@@ -54,13 +54,14 @@ def decay_times(columns: npt.ArrayLike, session: Index | None = None, lag: int =
     values = np.asarray(columns, dtype=np.float64)
     lag = check_count(lag, "lag")
     number = np.zeros(len(values), dtype=np.intp) if session is None else session
-    usable = np.isfinite(values).all(axis=1)
+    usable: npt.NDArray[np.bool_] = np.isfinite(values.sum(axis=1))
     centred = np.where(usable[:, None], values - values[usable].mean(axis=0), 0.0)
 
     def pairs(apart: int) -> npt.NDArray[np.bool_]:
         """Whether a row has another one so much later, (T − apart,)."""
-        found: npt.NDArray[np.bool_] = number[apart:] == number[: len(number) - apart]
-        return found & usable[apart:] & usable[: len(usable) - apart]
+        rest = max(0, len(number) - apart)
+        found: npt.NDArray[np.bool_] = number[apart:] == number[:rest]
+        return found & usable[apart:] & usable[:rest]
 
     longest = lag
     while pairs(2 * longest).sum() > _PAIRS * usable.sum():

@@ -205,8 +205,10 @@ def separate_blocks(
     return turn, left, separated
 
 
-def times_of_columns(encoder: Embedding, frames: Frames, lag: int) -> Floats:
-    """Measure how long the columns of a flat embedding remember, (d, 3): in rows, with both ends."""
+def times_of_columns(encoder: Embedding, frames: Frames, lag: int | None) -> Floats:
+    """Measure how long columns remember, (d, 3): in rows, with both ends; (0, 3) without a lag."""
+    if lag is None:
+        return np.empty((0, 3))
     columns = embed_rows(encoder, frames).double().cpu().numpy()
     columns[~frames.usable] = np.nan
     return decay_times(columns, frames.session, lag)
