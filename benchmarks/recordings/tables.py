@@ -102,6 +102,9 @@ RATS_LEGEND = (
     " not found."
     " Isomap has scikit-learn's five neighbours and about 2500 rows to go through; the square root gives"
     " Poisson counts one noise for all rates, and no other method was given it."
+    " In Tanni's arena, 3.5 m wide, grid cells repeat so often that paths through neighbours cut corners, and"
+    " the residual says so. Place cells among them settle it; more columns help neighbours; several lags at"
+    " once do not help."
 )
 
 
