@@ -189,8 +189,8 @@ def choices(rows: Sequence[Row]) -> str:
             column_lines.append([world, str(len(auto)), counted(auto, "columns"), *shown])
     lag_head = ("world", "seeds", *(f"lag {lag}" for lag in LAGS), "auto: lag, times", "auto: R²", "lost")
     column_head = ("world", "seeds", "auto: columns, times", "R²", "mean corr.", "CPU s")
-    tables = markdown_table(lag_head, lag_lines), markdown_table(column_head, column_lines)
-    return f"{CHOICES_LEGEND}\n\n{tables[0]}\n{tables[1]}"
+    tables = ((lag_head, lag_lines), (column_head, column_lines))
+    return "\n".join([f"{CHOICES_LEGEND}\n", *(markdown_table(*found) for found in tables if found[1])])
 
 
 def _own(rows: Sequence[Row], world: str, method: str) -> list[Row]:
