@@ -6,8 +6,9 @@
 
 The latents are the true ones, so that nothing but the interval is measured; Λ̂ is found as the estimator finds
 it. On a sphere, a recording is a chain in which each row is drawn from the conditional at the row before it;
-in flat space it is AR(1). A trained embedding has errors of its own, which its interval does not know of:
-`refits=2` adds what runs differ in.
+in flat space it is AR(1), and its time constants are looked at too. A trained embedding has errors of its
+own, which its interval does not know of: `refits=2` adds what runs differ in. How evenly a chain covers its
+sphere is kept beside, since the closing fits take it to be even.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from torch import Tensor
 from aninfonce import ContrastiveICA, ContrastiveICAWarning
 from aninfonce._files import append_line
 from aninfonce._seeds import derive_seed, stream
+from aninfonce.diagnostics import decay_times
 from aninfonce.distributions import FisherBingham, Uniform
 from aninfonce.encoders.embedding import Embedding, identity_linear
 from aninfonce.estimator.describing import describe
@@ -119,22 +121,54 @@ def of_latents(world: str, rows: int, seed: int) -> dict[str, Any]:
     return _row(world, "true latents", rows, seed, found.values[0], found.interval[0])
 
 
+def evenness(world: str, rows: int, seed: int) -> dict[str, Any]:
+    """Second moments of the latents times d: 1 for each column if they cover their sphere evenly."""
+    z = WORLDS[world](rows, seed)[0]
+    moments = (z.shape[1] * (z**2).mean(axis=0)).round(4).tolist()
+    return {"world": world, "columns": "evenness", "rows": rows, "seed": seed, "moments": moments}
+
+
+def of_times(world: str, rows: int, seed: int) -> dict[str, Any]:
+    """Intervals of the time constants of the true latents."""
+    found = decay_times(WORLDS[world](rows, seed)[0])
+    return _row(world, "times of true latents", rows, seed, found[:, 0], found[:, 1:], -1 / np.log(PHI))
+
+
+def of_fitted_times(world: str, rows: int, seed: int) -> dict[str, Any]:
+    """Intervals of the time constants of a trained embedding."""
+    model = fitted(world, rows, seed, 0)
+    times, ends = model.time_constants_, model.time_constants_interval_
+    assert times is not None
+    assert ends is not None
+    return _row(world, "times, trained", rows, seed, times, ends, -1 / np.log(PHI))
+
+
 def of_fit(world: str, rows: int, seed: int, refits: int) -> dict[str, Any]:
-    """Intervals of a trained embedding, of the latents seen through a tanh of a rotation."""
+    """Intervals of Λ̂ of a trained embedding."""
+    model = fitted(world, rows, seed, refits)
+    kind = f"trained, refits={refits}"
+    return _row(world, kind, rows, seed, model.concentration_, model.concentration_interval_)
+
+
+def fitted(world: str, rows: int, seed: int, refits: int) -> ContrastiveICA:
+    """Fit the estimator to the latents of a world, seen through a tanh of a rotation."""
     z, z_pos = WORLDS[world](rows, seed)
     turn = np.linalg.qr(np.random.default_rng(seed).standard_normal((z.shape[1], z.shape[1])))[0]
     space: Literal["flat", "sphere"] = "flat" if world.endswith("flat") else "sphere"
     model = ContrastiveICA(z.shape[1], space=space, refits=refits, random_state=seed, device="cpu")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ContrastiveICAWarning)
-        model.fit(np.tanh(0.5 * z @ turn), X_pos=None if z_pos is None else np.tanh(0.5 * z_pos @ turn))
-    kind = f"trained, refits={refits}"
-    return _row(world, kind, rows, seed, model.concentration_, model.concentration_interval_)
+        return model.fit(
+            np.tanh(0.5 * z @ turn), X_pos=None if z_pos is None else np.tanh(0.5 * z_pos @ turn)
+        )
 
 
-def _row(world: str, kind: str, rows: int, seed: int, values: Array, interval: Array) -> dict[str, Any]:
+def _row(
+    world: str, kind: str, rows: int, seed: int, values: Array, interval: Array, truth: Array | None = None
+) -> dict[str, Any]:
+    truth = truth_of(world) if truth is None else truth
     order = np.argsort(values)
-    (low, high), truth = interval[order].T, truth_of(world)
+    low, high = interval[order].T
     return {
         "world": world,
         "columns": kind,
@@ -163,7 +197,14 @@ def main() -> None:
         for rows in SIZES:
             for seed in range(options.repeats):
                 todo[world, "true latents", rows, seed] = partial(of_latents, world, rows, seed)
+                if world == "a recording, flat":
+                    todo[world, "times of true latents", rows, seed] = partial(of_times, world, rows, seed)
         for seed in range(options.trained):
+            if world == "a recording, flat":
+                cell = (world, "times, trained", TRAINED_SIZE, seed)
+                todo[cell] = partial(of_fitted_times, world, TRAINED_SIZE, seed)
+            if world == "a recording, sphere":
+                todo[world, "evenness", TRAINED_SIZE, seed] = partial(evenness, world, TRAINED_SIZE, seed)
             for refits in (0, 2):
                 cell = (world, f"trained, refits={refits}", TRAINED_SIZE, seed)
                 todo[cell] = partial(of_fit, world, TRAINED_SIZE, seed, refits)

@@ -71,9 +71,9 @@ if truth is not None:
 ica.plot_concentration()
 
 # %% [markdown]
-# The slowest source comes out too fast here, and its interval misses the truth: whatever an encoder gets
-# wrong from row to row looks like forgetting, and counts most where little is forgotten. Intervals cover
-# sampling, not that. If slow sources matter to you, try a longer `lag` or a `window`.
+# The slowest source is the least certain: it forgets itself only a hundred times in this recording. Times
+# are read from lags at which the encoder's errors, which differ from row to row, are forgotten and the
+# source is not. Λ̂ is about neighbouring rows and has these errors in it: for slow columns it is too small.
 #
 # ## Look at the sources
 

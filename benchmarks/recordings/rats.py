@@ -38,11 +38,11 @@ def _summed(**settings: Any) -> Any:
     return fit
 
 
-def _ours(x: Array, data: Session, seed: int, **settings: Any) -> Found:
-    """Two columns; a third of the noisy channels is left out in each step."""
+def _ours(x: Array, data: Session, seed: int, dim: int = 2, **settings: Any) -> Found:
+    """Two columns if nothing else is said; a third of the noisy channels is left out in each step."""
     train = ~data.held_out
     shared = {"lag": "auto", "input_dropout": 0.3, "groups": data.block[train]}
-    return ours(x[train], None, 2, seed, **{**shared, **settings})
+    return ours(x[train], None, dim, seed, **{**shared, **settings})
 
 
 def _window(data: Session, seed: int) -> tuple[Found, Array]:
@@ -110,6 +110,8 @@ METHODS: dict[str, Callable[[Session, int], tuple[Found, Array]]] = {
     "ours": _summed(start="geodesic"),
     "ours, random start": _summed(),
     "ours, window": _window,
+    "ours, three lags": _summed(start="geodesic", lag=(9, 18, 36)),
+    "ours, 4 columns": _summed(start="geodesic", dim=4),
     "all cells": _raw(9),
     "all cells, one frame": _raw(1),
     "PCA, 2 columns": _pca(2),

@@ -63,6 +63,8 @@ def test_refits_widen_the_intervals_of_an_estimator(lag):
     assert [block.tolist() for block in again.blocks_] == [block.tolist() for block in expected]
     assert len(again.blocks_) <= len(plain.blocks_)
     assert (high > before_high).any()
+    np.testing.assert_array_equal(again.time_constants_, plain.time_constants_)
+    assert (again.time_constants_interval_[:, 1] > plain.time_constants_interval_[:, 1]).all()
     assert plain.refit_agreement_.shape == (0,)
     assert again.refit_agreement_.shape == (2,)
     assert (again.refit_agreement_ <= 1.0).all()

@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 
+from aninfonce.diagnostics import decay_times
 from aninfonce.estimator.time_constants import TimeConstants
 from tests.estimator.small import UNFINISHED, autoregressive, quick
 
 pytestmark = UNFINISHED
 
 
-def told(concentrations, interval, lags=(1,), *, space="flat", rate=None):
+def told(concentrations, interval, lags=(1,), *, space="flat", rate=None, measured=()):
     found = TimeConstants()
+    found.decay_times_ = np.reshape(measured, (-1, 3))
     found.concentrations_, found.concentrations_interval_ = np.array(concentrations), np.array(interval)
     found.lags_, found.space_, found.rate = lags, space, rate
     return found
@@ -50,6 +52,12 @@ def test_of_several_lags_the_narrowest_interval_tells():
     assert empty.time_constants_.shape == (1,)
 
 
+def test_what_was_measured_goes_before_what_concentrations_say():
+    found = told([[5.0]], [[[3.0, 6.0]]], rate=10.0, measured=[[40.0, 30.0, 60.0]])
+    assert found.time_constants_.tolist() == [4.0]
+    assert found.time_constants_interval_.tolist() == [[3.0, 6.0]]
+
+
 @pytest.mark.parametrize(("lags", "space"), [((), "flat"), ((1,), "sphere")])
 def test_elsewhere_there_are_none(lags, space):
     found = told([[1.0]], [[[0.5, 2.0]]], lags, space=space)
@@ -61,6 +69,7 @@ def test_the_estimator_tells_them_in_both():
     _, X = autoregressive([0.3, 0.9], 400)
     rows, seconds = (quick(n_components=2, space="flat", rate=rate).fit(X) for rate in (None, 20))
     np.testing.assert_allclose(seconds.time_constants_, rows.time_constants_ / 20)
+    np.testing.assert_allclose(rows.time_constants_, decay_times(rows.transform(X))[:, 0], rtol=1e-4)
     assert seconds.plot_concentration().axes[0].get_ylabel().startswith("time constant [seconds]")
     assert "time constant [seconds]" in seconds._repr_html_()
     assert "time constant [rows]" in rows._repr_html_()

@@ -19,7 +19,7 @@ from aninfonce.estimator.by_row import ByRow
 from aninfonce.estimator.choice_curve import ChoiceCurve
 from aninfonce.estimator.choosing import choose_columns
 from aninfonce.estimator.columns import embed_rows, use_concentration
-from aninfonce.estimator.describing import describe, sixth_moments
+from aninfonce.estimator.describing import describe, sixth_moments, times_of_columns
 from aninfonce.estimator.fitting import held_out_curve, loss_curve, train
 from aninfonce.estimator.floor import NonlinearGain, no_worse_than_linear
 from aninfonce.estimator.frames import Array, Frames, Index
@@ -111,7 +111,8 @@ class ContrastiveICA(
         concentration_: Λ̂ (d,), one number a column of the embedding; ascending after `fit`. Of several lags
             that of the first; `concentrations_` (L, d) has all.
         concentration_interval_: 95 % intervals (d, 2) of what the pairs say about this embedding; with
-            `refits`, of what another run would find too. `concentrations_interval_` (L, d, 2) has all lags.
+            `refits`, of what another run would find too, but not of what all runs get wrong alike.
+            `concentrations_interval_` (L, d, 2) has all lags.
         blocks_: list of arrays of columns whose intervals overlap: these may still be rotated among each
             other. A block of one column is a factor by itself.
         separated_: columns that share a Λ̂ and were told apart by being independent and not Gaussian.
@@ -125,7 +126,8 @@ class ContrastiveICA(
         space_evidence_: why, a `SpaceChoice`; None if `space` was not "auto".
         lag_: the lag, or several; None if X was no recording.
         time_constants_: time after which a column's autocorrelation has fallen to 1/e, in rows or seconds,
-            with `time_constants_interval_`, for recordings in flat space; None otherwise.
+            with `time_constants_interval_`, for recordings in flat space. Errors from row to row, for which
+            Λ̂ of a slow column is too small, do not count.
         n_components_curve_: what each number of columns scored; None if the number was given.
         lag_curve_: correlation of rows with those some lags later; None if the lag was given.
         nonlinear_gain_: a `NonlinearGain`: bits by which the network is ahead of a linear map on held-out
@@ -322,14 +324,15 @@ class ContrastiveICA(
         self._n_features_out = fitted.config.dim
 
     def _describe(self, kinds: Sequence[Pairs], trained: Pairs, *, sort: bool) -> None:
-        flat = self.space_ == "flat"
+        flat, seed = self.space_ == "flat", self.config_.seed
         self.modes_ = self.dynamics_gain_ = self.mode_shares_ = None
         if self.dynamics is not None:
             found = describe_moving(self, kinds[0], trained)
         else:
-            seed = self.config_.seed
             found = describe(self.encoder_, self.loss_, kinds, trained, seed, flat=flat, sort=sort)
         self.concentrations_, self.concentrations_interval_, self.blocks_, self.separated_ = found
+        lag = min(self.lags_) if flat and self.lags_ and self.dynamics is None else None
+        self.decay_times_ = times_of_columns(self.encoder_, trained.frames, lag)
         if flat and self.space_evidence_ is not None:
             moments = sixth_moments(self.encoder_, kinds[0].x).tolist()
             self.space_evidence_ = look_for_box(self.space_evidence_, moments)

@@ -14,10 +14,11 @@ from torch import Tensor, nn
 from aninfonce._seeds import derive_seed
 from aninfonce.alignment import independent_axes
 from aninfonce.diagnostics.concentration import FittedConcentration, few_clusters, fit_concentration
+from aninfonce.diagnostics.decay import decay_times
 from aninfonce.diagnostics.flat_concentration import fit_flat_concentration
 from aninfonce.encoders.embedding import Embedding
 from aninfonce.estimator.columns import embed_rows, permute_columns, turn_columns
-from aninfonce.estimator.frames import Array, Index
+from aninfonce.estimator.frames import Array, Frames, Index
 from aninfonce.estimator.pairs import Pairs
 from aninfonce.losses import InfoNCE
 from aninfonce.losses.ensemble import members
@@ -202,6 +203,15 @@ def separate_blocks(
         else:
             left.append(block)
     return turn, left, separated
+
+
+def times_of_columns(encoder: Embedding, frames: Frames, lag: int | None) -> Floats:
+    """Measure how long columns remember, (d, 3): in rows, with both ends; (0, 3) without a lag."""
+    if lag is None:
+        return np.empty((0, 3))
+    columns = embed_rows(encoder, frames).double().cpu().numpy()
+    columns[~frames.usable] = np.nan
+    return decay_times(columns, frames.session, lag)
 
 
 def sixth_moments(encoder: Embedding, rows: Array) -> Floats:

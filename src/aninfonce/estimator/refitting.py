@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from aninfonce._seeds import derive_seed
 from aninfonce.estimator.columns import embed_rows
-from aninfonce.estimator.describing import blocks_of_kinds, describe
+from aninfonce.estimator.describing import blocks_of_kinds, describe, times_of_columns
 from aninfonce.estimator.fitting import train
 from aninfonce.metrics import linear_r2
 
@@ -46,7 +46,7 @@ def refit(
     parameters = {**parameters, "n_components": columns, "space": estimator.config_.space}
     rows = kinds[0].some(_ROWS, derive_seed(seed, "refits")).x
     own = embed_rows(estimator.encoder_, rows).double().cpu()
-    found, agreement = [estimator.concentrations_], []
+    found, times, agreement = [estimator.concentrations_], [estimator.decay_times_], []
     for number in range(parameters["refits"]):
         other_seed = derive_seed(seed, "refit", number) % 2**31
         run = train(kinds, parameters, other_seed, device=estimator.device, verbose=estimator.verbose)
@@ -55,11 +55,17 @@ def refit(
         looked_at = run.kinds if run.held_out is None else run.held_out
         values = describe(encoder, loss, looked_at, run.kinds[0], other_seed, flat=flat, sort=True).values
         other = embed_rows(encoder, rows).double().cpu()
-        found.append(values[:, matched_columns(own.numpy(), other.numpy())])
+        matched = matched_columns(own.numpy(), other.numpy())
+        found.append(values[:, matched])
+        if len(estimator.decay_times_):
+            times.append(times_of_columns(encoder, kinds[0].frames, min(estimator.lags_))[matched])
         agreement.append(0.5 * (linear_r2(own, other).mean + linear_r2(other, own).mean))
     estimator.concentrations_interval_ = widened(
         estimator.concentrations_, estimator.concentrations_interval_, np.stack(found)
     )
+    if len(estimator.decay_times_):
+        value, ends = estimator.decay_times_[:, 0], estimator.decay_times_[:, 1:]
+        estimator.decay_times_[:, 1:] = widened(value, ends, np.stack(times)[..., 0])
     estimator.blocks_ = blocks_left(estimator.concentrations_interval_, estimator.separated_)
     estimator.refit_agreement_ = np.array(agreement)
 

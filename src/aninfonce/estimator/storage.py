@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
 
 _CURVES = ("loss_curve_", "loss_steps_", "held_out_curve_", "held_out_steps_")
-_NUMBERS = ("concentrations_", "concentrations_interval_", "refit_agreement_", *_CURVES)
+_NUMBERS = ("concentrations_", "concentrations_interval_", "refit_agreement_", "decay_times_", *_CURVES)
 _PLAIN = ("folded_", "n_iter_", "best_step_", "n_features_in_", "lags_", "space_", "start_residual_")
 _BLOCKS = ("blocks_", "separated_")
 _CHOICES = ("n_components_curve_", "lag_curve_")
@@ -137,6 +137,8 @@ def usable_device(device: str | torch.device) -> torch.device:
 
 def _completed(facts: dict[str, Any], space: str) -> dict[str, Any]:
     """Bring what earlier versions saved to the names of this one."""
+    # Times were told by Λ̂.
+    facts = {"decay_times_": [], **facts}
     if "concentrations_" in facts:
         return facts
     from aninfonce.diagnostics.concentration import shared_blocks

@@ -1,4 +1,4 @@
-"""Λ̂ of a recording told as time: how long a factor remembers."""
+"""How long each factor of a recording remembers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class TimeConstants:
-    """What the Λ̂ of a flat embedding of a recording says about time.
+    """What a flat embedding of a recording says about time.
 
     Attributes:
         concentrations_: Λ̂ (L, d) of factors of unit variance, one row for each lag.
@@ -20,6 +20,8 @@ class TimeConstants:
         lags_: rows from an anchor to its positive, (L,); none if the pairs are of no recording.
         space_: where the embedding lives.
         rate: rows per second; None for time in rows.
+        decay_times_: times in rows with both ends of their intervals (d, 3), as `decay_times` measures them;
+            empty where that was not done, and Λ̂ tells.
 
     """
 
@@ -28,6 +30,7 @@ class TimeConstants:
     lags_: tuple[int, ...]
     space_: str
     rate: float | None
+    decay_times_: Floats
 
     @property
     def concentration_(self) -> Floats:
@@ -45,8 +48,9 @@ class TimeConstants:
     def time_constants_(self) -> Floats | None:
         """Time after which each column's autocorrelation has fallen to 1/e, (d,).
 
-        In rows, or in seconds if `rate` is given. Of several lags it is that of the lag which says most about
-        the column: whose interval is the narrowest.
+        In rows, or in seconds if `rate` is given. It is measured on the column itself, at lags at which an
+        encoder's errors are forgotten (`aninfonce.diagnostics.decay_times`). With `dynamics` it follows from
+        Λ̂, as the modes have it.
         """
         found = self._times()
         return None if found is None else found[:, 0]
@@ -61,6 +65,8 @@ class TimeConstants:
         """Time constants with both ends, (d, 3)."""
         if not self.lags_ or self.space_ not in ("flat", "box"):
             return None
+        if len(self.decay_times_):
+            return self.decay_times_ / (self.rate or 1.0)
         values = np.concatenate([self.concentrations_[..., None], self.concentrations_interval_], axis=2)
         lags = torch.tensor(self.lags_, dtype=torch.float64)[:, None, None]
         times: Floats = time_constant(torch.from_numpy(values), lags).numpy() / (self.rate or 1.0)

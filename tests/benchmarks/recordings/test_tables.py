@@ -2,7 +2,7 @@
 
 from benchmarks.recordings.rats import METHODS as RAT_METHODS
 from benchmarks.recordings.sessions import CASES
-from benchmarks.recordings.tables import TITLES, rats, recovered
+from benchmarks.recordings.tables import TITLES, choices, rats, recovered
 from benchmarks.recordings.worlds import WORLDS
 
 
@@ -29,3 +29,20 @@ def test_rats_have_a_table_a_session():
     text = rats([{"world": case, "method": method, "seed": 0, "cpu_seconds": 12.0, **scores}])
     assert "### Sargolini: 120 grid cells (grid spacings 0.3, 0.5, 0.8 m)" in text
     assert f"| {method} | 1 | 0.96 (0.96) | 0.95 (0.95) | 0.97 (0.97) | 0.98 (0.98) | – | 12.0 |" in text
+
+
+def test_a_chosen_lag_is_held_against_the_best_of_the_ladder():
+    rows = [
+        {"world": "sampled × 1", "method": f"lag {lag}", "seed": seed, "r2": r2, "lag": lag}
+        for lag, values in {1: (0.9, 0.8), 4: (0.95, 0.7)}.items()
+        for seed, r2 in enumerate(values)
+    ]
+    rows += [
+        {"world": "sampled × 1", "method": "lag auto", "seed": seed, "r2": 0.8, "lag": 2} for seed in (0, 1)
+    ]
+    scores = {"r2": 0.9, "mcc": 0.95, "cpu_seconds": 60.0}
+    rows.append({"world": "3 factors", "method": "columns auto", "seed": 0, "columns": 3, **scores})
+    text = choices(rows)
+    # Behind the best by .15 on the first seed and by nothing on the second.
+    assert "| sampled × 1 | 2 | 0.850 | – | 0.825 | – | – | 2 2 | 0.800 | 0.075 (0.150) |" in text
+    assert "| 3 factors | 1 | 3 1 | 0.900 (0.900) | 0.950 (0.950) | 60 |" in text
