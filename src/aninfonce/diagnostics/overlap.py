@@ -68,7 +68,9 @@ def overlap(sample: Sample) -> Finding:
         axis.hist(pairs, bins, density=True, alpha=0.7, label="pairs", color=MAIN)
         axis.hist(other, bins, density=True, alpha=0.6, label="negatives", color=ACCENT)
         axis.set(xlabel="distance", ylabel="density", title="Distances within pairs and to negatives")
-        axis.legend(frameon=False)
+        # A fixed place, with room above the bars: matplotlib can take seconds to search for the best one.
+        axis.margins(y=0.25)
+        axis.legend(frameon=False, loc="upper right")
 
     return Finding(
         measure=f"share with one of {_NEGATIVES} negatives nearer than the positive",

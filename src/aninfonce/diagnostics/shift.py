@@ -40,7 +40,7 @@ def shift(sample: Sample) -> Finding:
         axis.hist(result.scores[result.second], bins, alpha=0.6, label="augmented", color=ACCENT)
         axis.set(xlabel="predicted probability of “augmented”", ylabel="held-out rows")
         whole_ticks(axis.yaxis)
-        axis.legend(frameon=False)
+        axis.legend(frameon=False, loc="upper right")
 
     return Finding(
         measure="accuracy of telling augmented from plain (chance 50 %)",

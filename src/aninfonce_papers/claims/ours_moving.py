@@ -116,12 +116,6 @@ CLAIMS = (
     ),
     Claim(
         "Light tunnel",
-        "From a recording so they are if the run that has no column to spare may start three times.",
-        at_least([Value("light-tunnel", "light sensors, walk: ours, as advised, three starts", _TOLD)], 0.98),
-        caveat="Simulated sensors, without noise.",
-    ),
-    Claim(
-        "Light tunnel",
         "The angles themselves are then lost, to a regression that knows them too.",
         fails_as_published(
             across("light-tunnel", _tunnel("light sensors", "ours", "nonlinear regression"), "R², angles"),

@@ -66,20 +66,6 @@ def test_as_advised_leaves_out_columns_until_all_have_news(monkeypatch):
     assert {"θ₁", "θ₂"} <= set(found["factors lost"])
 
 
-def test_a_run_with_no_column_to_spare_starts_three_times(monkeypatch):
-    starts = {}
-
-    def noted(columns, **settings):
-        starts[columns] = settings["n_init"]
-        return ContrastiveICA(columns, **settings)
-
-    answers = iter([1])
-    monkeypatch.setattr(light_tunnel, "directions_without_news", lambda report: next(answers, 0))
-    monkeypatch.setattr(light_tunnel, "ContrastiveICA", noted)
-    cell("light sensors, walk: ours, as advised, three starts", score__steps=2).run(0)
-    assert starts == {5: 1, 4: 3}
-
-
 @pytest.mark.filterwarnings("ignore::aninfonce.ContrastiveICAWarning")
 def test_the_estimator_says_that_pictures_hold_three_numbers():
     """As the study's remarks have it."""
