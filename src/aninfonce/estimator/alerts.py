@@ -59,18 +59,15 @@ def warn_about_positives(pairs: Pairs) -> None:
         _warn_about_scales(pairs.x, pairs.x_pos)
 
 
-def warn_about_start(residual: float | None, columns: int) -> None:
-    """Say if a geodesic start is none to trust."""
+def warn_about_outcome(estimator: ContrastiveICA) -> None:
+    """Say after training what is doubtful about its start and outcome."""
+    residual = estimator.start_residual_
     if residual is not None and residual > _ROUGH_START:
         _warn(
-            f"distances in {columns} columns leave {residual:.0%} of the lengths of paths open"
+            f"distances in {estimator.config_.dim} columns leave {residual:.0%} of the lengths of paths open"
             " (`start_residual_`): the geodesic start may be folded itself. More `n_components`, another"
             " `lag` or a longer `window` may help; if not, start='random'"
         )
-
-
-def warn_about_outcome(estimator: ContrastiveICA) -> None:
-    """Say after training what is doubtful about its outcome."""
     if estimator.folded_:
         _warn(
             "the embedding covers its sphere unevenly, as if the sign of a factor was lost (`folded_`). More"

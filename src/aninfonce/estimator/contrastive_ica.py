@@ -281,7 +281,6 @@ class ContrastiveICA(
         if parameters["refits"]:
             linear = self.nonlinear_gain_ is not None and self.nonlinear_gain_.linear
             refit(self, kinds, linear_settings(parameters) if linear else parameters, seed)
-        alerts.warn_about_start(self.start_residual_, self._n_features_out)
         alerts.warn_about_outcome(self)
         return self
 
@@ -320,7 +319,6 @@ class ContrastiveICA(
         self.space_ = fitted.config.space if fitted.choice is None else fitted.choice.space
         self.n_iter_ = self.best_step_ = before + fitted.step
         self.refit_agreement_ = np.empty(0)
-        assert fitted.config.dim is not None
         self._n_features_out = fitted.config.dim
 
     def _describe(self, kinds: Sequence[Pairs], trained: Pairs, *, sort: bool) -> None:
