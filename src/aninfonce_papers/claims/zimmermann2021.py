@@ -66,8 +66,6 @@ CLAIMS = (
         "cl-ica, Table 1, rows 5–8",
         "So are latents of a box by an encoder that is not bounded.",
         at_least_published(across("table1", _TABLE_1[4:8], _R2), 0.1),
-        reason="Row 5 is hundredths of a point too low, and not for want of steps: twice as many (`--set"
-        " recipe.steps=4000`) end at 99.45 ± 0.03 over three seeds.",
     ),
     Claim(
         "cl-ica, Table 1, rows 9–10",
@@ -123,7 +121,6 @@ CLAIMS = (
         at_least_published(
             across("table2", ["supervised, all rows", "supervised, box"], _MCC), 0.05, merit=False
         ),
-        reason="Tenths of a point below, with a laptop's steps.",
     ),
     Claim(
         "cl-ica, Table 3",

@@ -8,9 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce.encoders import build_encoder
-from aninfonce.extending import build_optimizers, descend, stream
+from aninfonce.extending import Whitening, build_optimizers, descend, stream
 from aninfonce.processes import DataGeneratingProcess
 from aninfonce.training import Recipe
+
+_WHITENING_INPUTS = 16_384
 
 
 def fit_supervised(
@@ -33,7 +35,7 @@ def fit_supervised(
 
     Args:
         source: draws observations and latents.
-        recipe: optimiser, rates, steps and batch size.
+        recipe: optimiser, rates, steps and batch size, and whether inputs are decorrelated.
         seed: of weights and draws.
         encoder: by name.
         head: what it ends in, by name.
@@ -44,7 +46,7 @@ def fit_supervised(
     """
     generator = stream(seed, "supervised")
     features = source.sample(1, generator).x.shape[1]
-    model = build_encoder(
+    model: nn.Module = build_encoder(
         encoder, in_features=features, out_features=source.dim, head=head, generator=generator
     )
 
@@ -52,6 +54,8 @@ def fit_supervised(
         z: Tensor = source.marginal.sample(n, generator)
         return source.mixing(z), z
 
+    if recipe.whiten:
+        model = nn.Sequential(Whitening.of(draw(_WHITENING_INPUTS)[0]), model)
     return supervise(model, draw, recipe)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from aninfonce.metrics import linear_r2
@@ -39,6 +39,7 @@ class Panel:
         process: name of the preset process, with the column's value in place of `{}`.
         values: along the columns.
         published: R² of each column, by batch size.
+        steps: on a laptop, of columns that have others than the preset; the same at all batch sizes.
 
     """
 
@@ -46,6 +47,7 @@ class Panel:
     process: str
     values: Sequence[int]
     published: Mapping[int, Sequence[float]]
+    steps: Mapping[int, int] = field(default_factory=dict)
 
     def cells(self) -> Iterator[tuple[str, int, int, float]]:
         """Give name, batch size, value and published R² of each cell."""
@@ -89,23 +91,22 @@ def laptop_sizes(preset: Preset, batch_size: int) -> tuple[Sizes, Loss]:
     return sizes, AveragedLoss(size=batch_size, initial=_HELD)
 
 
-def panel_experiments(
-    panel: Panel, preset: Preset, paper_steps: int, *, averages: bool = True
-) -> list[Experiment]:
+def panel_experiments(panel: Panel, preset: Preset, paper_steps: int) -> list[Experiment]:
     """Give an experiment for each batch size and value.
 
     Args:
         panel: the grid.
         preset: size.
         paper_steps: that the authors took.
-        averages: whether a laptop's step averages over several small batches; it has one if not.
 
     """
     grid = []
     for name, batch_size, value, r2 in panel.cells():
         sizes, loss = replace(SIZES["paper"], steps=paper_steps, batch_size=batch_size), Loss()
         if preset != "paper":
-            sizes, loss = (laptop_sizes if averages else _single_batch)(preset, batch_size)
+            sizes, loss = laptop_sizes(preset, batch_size)
+        if preset == "laptop":
+            sizes = replace(sizes, steps=panel.steps.get(value, sizes.steps))
         grid.append(
             on_process(
                 name,
@@ -118,11 +119,6 @@ def panel_experiments(
             )
         )
     return grid
-
-
-def _single_batch(preset: Preset, batch_size: int) -> tuple[Sizes, Loss]:
-    sizes = replace(SIZES[preset], batch_size=batch_size, grows=False)
-    return replace(sizes, closing_pairs=0, whiten=True, held=True), Loss(options={"initial": _HELD})
 
 
 def draw(panels: Sequence[Panel], rows: Sequence[Row]) -> dict[str, Figure]:

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 METRIC = "R² [%]"
 # Pairs with κ = 1 share so little that noise decides: many more of them, at a third of the rates.
 _FAINT = partial(replace, steps=18_000, batch_size=2_048, grows=False, rates=0.3, whiten=True)
+# With few negatives near an anchor the edges of the box bend: batches grow, as they do in `table2`.
+_GROWING = partial(replace, steps=1_000, grows=((0.3, 1_024), (0.7, 4_096)))
 _PLAIN = partial(replace, adam_lr=0.008)
 ROWS = (
     TableRow("sphere, uniform, vMF κ=1", "sphere", "vMF", 99.42, 0.05, laptop=_FAINT, slower=2.4),
     TableRow("sphere, uniform, vMF κ=10", "sphere", "vMF", 99.86, 0.01),
     TableRow("sphere, uniform, Laplace .05", "sphere", "vMF", 99.91, 0.01),
     TableRow("sphere, uniform, Normal .05", "sphere", "vMF", 99.86, 0.00),
-    TableRow("box, uniform, Normal .05", "unbounded", "Normal", 99.60, 0.02),
+    TableRow("box, uniform, Normal .05", "unbounded", "Normal", 99.60, 0.02, laptop=_GROWING, slower=1.5),
     TableRow("box, uniform, Laplace .05", "unbounded", "Normal", 99.64, 0.02),
     TableRow("box, uniform, Laplace .05", "unbounded", "GenNorm β=3", 99.70, 0.02),
     TableRow("box, uniform, Normal .05", "unbounded", "GenNorm β=3", 99.69, 0.02),
