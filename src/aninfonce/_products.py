@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 # Multiplications from which what a call of oneDNN takes more, 8 µs and cold code, is won back.
-_WORTHWHILE = 2**22
+_WORTHWHILE = 2**21
 
 
 def product(rows: Tensor, columns: Tensor, out: Tensor | None = None) -> Tensor:
