@@ -24,6 +24,9 @@ _QUINTICS = (
     (1.875, -1.25, 0.375),
 )
 
+# A dozen products of one size follow each other: oneDNN is the quicker from matrices of 128 by 128 on.
+_WORTHWHILE = 2**21
+
 
 def orthogonalize(matrices: Tensor, steps: int = 4) -> Tensor:
     """Replace the singular values of each matrix by values near 1, by Newton–Schulz iterations.
@@ -50,7 +53,11 @@ def orthogonalize(matrices: Tensor, steps: int = 4) -> Tensor:
     x = matrices.mT if tall else matrices
     x = x / torch.linalg.matrix_norm(x, keepdim=True).clamp_min(1e-12)
     # One by one where that is quicker than all at once.
-    x = torch.stack([_iterate(part, steps) for part in x]) if is_quick(x[0], x[0]) else _iterate(x, steps)
+    x = (
+        torch.stack([_iterate(part, steps) for part in x])
+        if is_quick(x[0], x[0], _WORTHWHILE)
+        else _iterate(x, steps)
+    )
     return x.mT if tall else x
 
 
@@ -59,9 +66,9 @@ def _iterate(x: Tensor, steps: int) -> Tensor:
     for step in range(steps):
         a, b, c = _QUINTICS[min(step, len(_QUINTICS) - 1)]
         if x.ndim == 2:
-            gram = product(x, x)
-            polynomial = product(gram, gram).mul_(c).add_(gram, alpha=b)
-            x = product(polynomial, x.T).add_(x, alpha=a)
+            gram = product(x, x, worthwhile=_WORTHWHILE)
+            polynomial = product(gram, gram, worthwhile=_WORTHWHILE).mul_(c).add_(gram, alpha=b)
+            x = product(polynomial, x.T, worthwhile=_WORTHWHILE).add_(x, alpha=a)
         else:
             gram = x @ x.mT
             polynomial = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
