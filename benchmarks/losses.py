@@ -3,6 +3,7 @@
     python -m benchmarks.losses            # measure what benchmarks/results/losses.jsonl lacks, and print
     python -m benchmarks.losses --fresh    # measure all again
     python -m benchmarks.losses --show     # print what was measured
+    python -m benchmarks.losses --before DIR   # the largest batch also by the state of the package in DIR/src
 
 Every contender of a setting runs in every round, in an order that is drawn anew, so that all meet the same
 machine; the table gives the best round of forward and backward. One that takes long has fewer rounds: none
@@ -23,6 +24,8 @@ import json
 import os
 import platform
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -46,6 +49,8 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 OURS, LIMIT, LIGHTLY = "AnInfoNCE (default)", "limit of AnInfoNCE", "lightly NTXentLoss"
 # Matrix products as the peers have them: what is left of a lead on a machine where oneDNN wins nothing.
 BY_MM = "AnInfoNCE by torch.mm"
+# Another state of the package, with `--before`.
+BEFORE = "AnInfoNCE, before"
 # Contenders with one and the same objective, ours first.
 SAME = (
     ("InfoNCE (positives)", "info-nce-pytorch"),
@@ -234,6 +239,39 @@ def large_batch(n: int, dim: int) -> dict[str, Any]:
     }
 
 
+# Runs on every state of the package, so it uses nothing but the loss.
+_ALONE = """
+import json, sys, time
+import torch
+from aninfonce.losses import AnInfoNCE
+n, dim = int(sys.argv[1]), int(sys.argv[2])
+torch.set_num_threads(1)
+loss = AnInfoNCE(dim)
+small = torch.randn(2, 1024, dim)
+loss(*small.requires_grad_()).backward()
+views = torch.randn(2, n, dim, generator=torch.Generator().manual_seed(0)).requires_grad_()
+memory = lambda name: next(
+    int(line.split()[1]) / 1024 for line in open("/proc/self/status") if line.startswith(name)
+)
+open("/proc/self/clear_refs", "w").write("5")
+before, begin, cpu = memory("VmRSS"), time.perf_counter(), time.process_time()
+loss(*views).backward()
+cpu, wall = time.process_time() - cpu, time.perf_counter() - begin
+peak = round(memory("VmHWM") - before, 1)
+print(json.dumps({"wall_ms": round(wall * 1e3), "cpu_ms": round(cpu * 1e3), "peak_mb": peak}))
+"""
+
+
+def beside_before(n: int, dim: int, before: Path) -> Iterator[dict[str, Any]]:
+    """Measure one large batch by this package and by another state of it, each in a process of its own."""
+    here = Path(__file__).parents[1]
+    for name, folder in ((OURS, here), (BEFORE, before)):
+        environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, "-c", _ALONE, str(n), str(dim)]
+        found = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+        yield {"n": n, "dim": dim, "threads": 1, "name": name, **json.loads(found), "rounds": 1}
+
+
 def show(rows: list[dict[str, Any]]) -> None:
     """Print a table for each setting, and the ratios that matter."""
     for setting in sorted({(r["threads"], r["n"], r["dim"]) for r in rows}):
@@ -246,6 +284,8 @@ def show(rows: list[dict[str, Any]]) -> None:
                 times = f"{row['wall_ms']:9.2f} ms {row['cpu_ms']:9.2f} ms CPU"
                 print(f"  {name:26} {times} {row['peak_mb']:9.0f} MB")
         cpu = {name: row["cpu_ms"] for name, row in chosen.items() if "cpu_ms" in row}
+        if BEFORE in cpu:
+            print(f"  {cpu[BEFORE] / cpu[OURS]:.2f} × faster than before")
         if LIMIT not in cpu:
             continue
         print(f"  {OURS} takes {cpu[OURS] / cpu[LIMIT]:.2f} × its limit,")
@@ -278,7 +318,13 @@ def measure_all(options: argparse.Namespace) -> None:
             for row in measure(n, dim, threads, options.rounds, options.seconds, options.memory):
                 print(json.dumps(row), file=stream, flush=True)
         if options.large and (torch.get_num_threads(), options.large, 128) not in done:
-            print(json.dumps(large_batch(options.large, 128)), file=stream)
+            rows = (
+                [large_batch(options.large, 128)]
+                if options.before is None
+                else beside_before(options.large, 128, options.before)
+            )
+            for row in rows:
+                print(json.dumps(row), file=stream, flush=True)
 
 
 def main() -> None:
@@ -290,6 +336,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.3, help="no contender begins a round after these")
     parser.add_argument("--memory", type=float, default=7, help="GB that a contender may need")
     parser.add_argument("--large", type=int, default=65536, help="batch of the memory test; 0 for none")
+    parser.add_argument("--before", type=Path, help="checkout of another state, to run that batch beside it")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--fresh", action="store_true", help="measure again what --out holds")
     parser.add_argument("--show", action="store_true", help="only print what --out holds")

@@ -21,6 +21,8 @@ from aninfonce.losses.kernel.scratch import number
 from aninfonce.losses.kernel.whole import is_small, whole_loss
 
 _ROOT_LOG_2 = math.sqrt(math.log(2))
+# exp(½x) is 2 to the power of this times x. Powers of 2 are what the loss takes, so their code is at hand.
+_HALF_LOG2_E = 0.5 / math.log(2)
 
 
 class Fused(NamedTuple):
@@ -58,14 +60,16 @@ class _FusedLoss(torch.autograd.Function):
         if rows.dtype not in (torch.float32, torch.float64):
             rows = rows.float()
         if scale is not None and logarithm:
-            scale = scale.exp().sqrt_()
+            # The length goes along with the scale.
+            scale = torch.add(number(math.log2(length), rows), scale, alpha=_HALF_LOG2_E).exp2_()
+            length = 1.0
         size, of_rows, unit = None, 1.0, 1.0
         if floor is not None:
             size = vector_norm(rows, dim=1, keepdim=True)
             # A row too long for its precision has an infinite size, and must not pass for one of zeros.
             probes.finite(size.amax())
             size = torch.threshold(size, floor, torch.inf)
-            rows.div_(size.mul_(number(1 / length, rows)))
+            rows.div_(size if length == 1 else size.mul_(number(1 / length, rows)))
         else:
             if form == "distance":
                 # Distances do not change with the origin, but their rounding does.
@@ -73,7 +77,7 @@ class _FusedLoss(torch.autograd.Function):
             if scale is None:
                 rows.mul_(length)
                 of_rows = length
-            else:
+            elif length != 1:
                 scale, unit = scale * length, length
         points = rows if scale is None else rows * scale
         wanted = any(ctx.needs_input_grad)

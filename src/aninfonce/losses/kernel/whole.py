@@ -101,7 +101,9 @@ def _within(
     else:
         aligned = torch.linalg.vecdot(first, second).unsqueeze(1)
         entries = product(first, first, memory[0])
-    entries.exp2_().fill_diagonal_(0.0)
+    # Filled by way of this view, as it is needed again below.
+    diagonal = entries.exp2_().diagonal()
+    diagonal.zero_()
     others = entries.sum(dim=1, keepdim=True)
     total = others + aligned.exp2()
     if not short:
@@ -117,7 +119,7 @@ def _within(
         toward = _multiply(entries, first).addcmul_(second, pull)
     else:
         # Σ_j G_ij (a_j − a_i): what is taken from a_i stands on the diagonal.
-        entries.diagonal().sub_(entries.sum(dim=1))
+        diagonal.sub_(entries.sum(dim=1))
         away = step * pull
         toward = _multiply(entries, first).sub_(away)
         second.add_(first)
@@ -146,11 +148,16 @@ def _across(
         entries = biased_product(rows, columns, of_rows, of_columns, memory[0])
     else:
         entries = product(rows, columns, memory[0])
-    pull = 1.0 + symmetric
-    aligned = entries.diagonal(n if everyone else 0).sum()
+    # Of both views, each pair stands there twice: once for either anchor.
+    pairs = (
+        entries.as_strided((2, n), (2 * n * n - n, 2 * n + 1), entries.storage_offset() + n)
+        if everyone
+        else entries.diagonal()
+    )
+    aligned = pairs.sum()
     entries.exp2_()
     if everyone:
-        entries.fill_diagonal_(0.0)
+        entries.diagonal().zero_()
     total = entries.sum(dim=1, keepdim=True)
     if not short:
         probes.at_least(total.amin(), SMALLEST)
@@ -163,12 +170,12 @@ def _across(
                 probes.at_least(total.amin(), SMALLEST)
             logs, other = logs.add_(total.log2().sum()), factor / total
         weights = torch.add(weights, other, out=memory[1]) if wanted else weights
-    value = logs.sub_(aligned, alpha=pull).mul_(factor)
+    once = everyone or not symmetric
+    value = (logs.sub_(aligned) if once else logs.sub_(aligned, alpha=2)).mul_(factor)
     if not wanted:
         return Whole(value, None)
     entries.mul_(weights)
-    for offset in (n, -n) if everyone else (0,):
-        entries.diagonal(offset).sub_(pull * weight * _LOG_2)
+    pairs.sub_(number((1.0 + symmetric) * weight * _LOG_2, points))
     if everyone:
         gradient = _multiply(entries, points)
     else:
