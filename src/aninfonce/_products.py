@@ -15,12 +15,10 @@ import torch
 from torch import Tensor
 
 # Multiplications from which what a call of oneDNN takes more, 8 µs and cold code, is won back.
-WORTHWHILE = 2**22
+_WORTHWHILE = 2**22
 
 
-def product(
-    rows: Tensor, columns: Tensor, out: Tensor | None = None, *, worthwhile: int = WORTHWHILE
-) -> Tensor:
+def product(rows: Tensor, columns: Tensor, out: Tensor | None = None) -> Tensor:
     """Multiply (m, k) by the transpose of (n, k), without autograd.
 
     Example:
@@ -32,14 +30,12 @@ def product(
         rows: (m, k); copied unless contiguous.
         columns: (n, k); best if it or its transpose is contiguous.
         out: memory for the result, (m, n), which may be used or not.
-        worthwhile: multiplications from which oneDNN is asked. Fewer than by default pay off where many
-            products of one size follow each other, and its code stays at hand.
 
     Returns:
         (m, n).
 
     """
-    if is_quick(rows, columns, worthwhile):
+    if is_quick(rows, columns):
         result: Tensor = _linear()(rows, columns, None, "none", [], "")
         return result
     return torch.mm(rows, columns.T, out=out)
@@ -55,10 +51,10 @@ def biased_product(
     return torch.add(of_rows, of_columns.T, out=out).addmm_(rows, columns.T)
 
 
-def is_quick(rows: Tensor, columns: Tensor, worthwhile: int = WORTHWHILE) -> bool:
+def is_quick(rows: Tensor, columns: Tensor) -> bool:
     """Whether the product is oneDNN's: it is there, made for these tensors, and the quicker."""
     m, k = rows.shape
-    if m * k * columns.shape[0] < worthwhile:
+    if m * k * columns.shape[0] < _WORTHWHILE:
         return False
     if _linear() is None or not torch.backends.mkldnn.enabled:
         return False

@@ -83,7 +83,7 @@ class Recipe(Settings):
     optimizer: Literal["muon", "adam", "lars"] = "muon"
     muon_lr: PositiveFloat = 0.1
     muon_momentum: Momentum = 0.95
-    muon_iterations: PositiveInt = 3
+    muon_iterations: PositiveInt = 4
     muon_refresh: PositiveInt = 1
     lars_lr: PositiveFloat = 0.3
     lars_decay: NonNegativeFloat = 1e-6
