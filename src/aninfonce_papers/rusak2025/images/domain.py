@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
@@ -11,8 +12,7 @@ from torch import Tensor, nn
 
 from aninfonce.augment import Augmentation, simclr
 from aninfonce.datasets import load_images
-from aninfonce.encoders import SmallConvNet
-from aninfonce.extending import embed_in_chunks, pixel_tensor, stream
+from aninfonce.extending import embed_in_chunks, pixel_tensor, stream, weights_from
 from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Published, Row, Score, Study
 from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.published import ANINFONCE
@@ -22,18 +22,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 METRIC = "domain accuracy [%]"
-# Data set of the paper, published accuracy, and how much longer a run takes.
+# Data set of the paper, published accuracy, and the share of the steps: digits are soon told.
 _KINDS: dict[str, tuple[Literal["mnist", "cifar10"], float, float]] = {
-    "grey images": ("mnist", 99.1, 1.0),
-    "colour images": ("cifar10", 99.2, 2.0),
+    "grey images": ("mnist", 99.1, 0.2),
+    "colour images": ("cifar10", 99.2, 1.0),
 }
 # Images to train on and to ask about, steps, batch size, width of the network, and seconds of a run.
 _SIZES: dict[Preset, tuple[int, int, int, int, int, float]] = {
     "smoke": (500, 300, 15, 64, 4, 1.0),
-    "laptop": (50_000, 10_000, 1_000, 128, 16, 60.0),
+    "laptop": (50_000, 10_000, 3_000, 64, 16, 130.0),
     "paper": (50_000, 10_000, 20_000, 256, 64, 4_000.0),
 }
-_RATE = 3e-3
+_RATE = 5e-3
+# Multiplies the detail, which is small beside the image.
+_DETAIL = 10.0
 
 
 class PlainImages(Pairs):
@@ -49,6 +51,40 @@ class PlainImages(Pairs):
     dataset: str
     train: PositiveInt
     asked: PositiveInt
+
+
+class DetailNet(nn.Module):
+    """Five 3×3 convolutions on an image and on its finest detail, averaged over the image.
+
+    Every crop is scaled, which smooths single pixels: the detail is there as channels of its own, and the
+    first convolution sees it at full size.
+
+    Example:
+        >>> DetailNet(3, width=4)(torch.zeros(2, 3, 32, 32)).shape
+        torch.Size([2])
+
+    Args:
+        channels: of the image.
+        width: channels after the first convolution; twice and four times as many later.
+
+    """
+
+    def __init__(self, channels: int, width: int) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        sizes = (2 * channels, width, width, 2 * width, 2 * width, 4 * width)
+        for (n_in, n_out), stride in zip(pairwise(sizes), (1, 2, 1, 2, 2), strict=True):
+            convolution = nn.Conv2d(n_in, n_out, 3, stride=stride, padding=1, bias=False)
+            layers += [convolution, nn.BatchNorm2d(n_out), nn.ReLU()]
+        self.layers = nn.Sequential(
+            *layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * width, 1), nn.Flatten(0)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Give a logit for each image (N, C, H, W)."""
+        smooth = nn.functional.avg_pool2d(nn.functional.pad(x, (1, 1, 1, 1), mode="reflect"), 3, 1)
+        logits: Tensor = self.layers(torch.cat([2.0 * x - 1.0, _DETAIL * (x - smooth)], dim=1))
+        return logits
 
 
 class DomainAccuracy(Score):
@@ -89,18 +125,19 @@ class DomainAccuracy(Score):
 
         """
         generator = stream(seed, "domain")
-        network = SmallConvNet(1, in_channels=train.shape[1], width=self.width, generator=generator)
+        with weights_from(generator):
+            network = DetailNet(train.shape[1], self.width)
         optimizer = torch.optim.Adam(network.parameters(), lr=_RATE)
         for step in range(self.steps):
             optimizer.param_groups[0]["lr"] = _RATE * (1 - step / self.steps)
             rows = torch.randint(len(train), (self.batch_size,), generator=generator)
             shown, changed = shown_once(pixel_tensor(train[rows.numpy()]), augmentation, generator)
-            loss = nn.functional.binary_cross_entropy_with_logits(network(shown)[:, 0], changed.float())
+            loss = nn.functional.binary_cross_entropy_with_logits(network(shown), changed.float())
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
         shown, changed = shown_once(pixel_tensor(test), augmentation, generator)
-        answers: Tensor = embed_in_chunks(network, shown, chunk=1_024)[:, 0] > 0
+        answers: Tensor = embed_in_chunks(network, shown, chunk=1_024) > 0
         return float((answers == changed).double().mean())
 
 
@@ -111,12 +148,14 @@ def experiments(preset: Preset) -> list[Experiment]:
         Experiment(
             name=name,
             pairs=PlainImages(dataset=dataset, train=train, asked=asked),
-            score=DomainAccuracy(augmentations=dataset, steps=steps, batch_size=batch_size, width=width),
+            score=DomainAccuracy(
+                augmentations=dataset, steps=round(share * steps), batch_size=batch_size, width=width
+            ),
             published={METRIC: Published(published, precision=0.05)},
             judged_if={"pairs.dataset": dataset},
-            seconds=slower * seconds,
+            seconds=share * seconds,
         )
-        for name, (dataset, published, slower) in _KINDS.items()
+        for name, (dataset, published, share) in _KINDS.items()
     ]
 
 
@@ -142,6 +181,7 @@ STUDY = Study(
     experiments=experiments,
     plot=plot,
     remarks=(
-        "The classifier is four convolutions, with 1000 steps on the laptop preset; colour images want more.",
+        "The classifier is five convolutions on an image and on its finest detail, with 600 steps of 64"
+        " images on the laptop preset, 3000 for colour images.",
     ),
 )
