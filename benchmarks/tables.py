@@ -275,8 +275,9 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " Median over seeds and, in brackets, the worst seed; *folded* counts runs that the label-free check"
         " flags. One thread, beside other work on two cores: CPU seconds are what to compare. *× faster*"
         " is the papers' encoder on 20 001 bare steps of 2 × 1000 samples, measured in the same run, over"
-        " them. `5-25` has the closing fits as they are now; the other rows are from before, when the sphere"
-        " was made round on 65 536 anchors, which alone moves Λ̂ by 2.5 % at d = 10."
+        " them. Seeds 0 to 2 of `5-25` and seed 0 of `d20-75` are of the recipe as it is now; the other"
+        " seeds of `5-25` are from when Muon took four iterations, and all other rows from before, when the"
+        " sphere was made round on 65 536 anchors, which alone moves Λ̂ by 2.5 % at d = 10."
         " `python -m benchmarks.identify`.",
         identify,
     ),
@@ -296,12 +297,12 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " the default; the default over the bare matrix products and exponentials that it cannot do"
         " without (row by row, which with ten columns is not the quickest way: there it can be beaten);"
         " highest memory above that before the first call, ours and that of the leanest peer (the 8 MB at"
-        " most that a thread keeps between calls show in its first call only). – was not run. Lines of one"
-        " thread and up to 1024 pairs, and that of 65,536, are from a Zen 5 of AMD and the losses as they are"
-        " now; the others are from another machine and an older state. Both were busy with other work:"
-        " compare within a line. The last column but two is AnInfoNCE with `torch.mm` alone over AnInfoNCE:"
-        " what oneDNN wins on this processor. `make bench-losses` measures,"
-        " `python -m benchmarks.figures` draws.",
+        " most that a thread keeps between calls show in its first call only). – was not run. Lines of 128"
+        " pairs, and of one thread and 256, are from a Zen 5 of AMD and the losses as they are now; those of"
+        " one thread and up to 1024 pairs, and that of 65,536, from there and shortly before; the others are"
+        " from another machine and an older state. All were busy with other work: compare within a line."
+        " The last column but two is AnInfoNCE with `torch.mm` alone over AnInfoNCE: what oneDNN wins on"
+        " this processor. `make bench-losses` measures, `python -m benchmarks.figures` draws.",
         losses,
     ),
     "potential": (
