@@ -275,9 +275,8 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " Median over seeds and, in brackets, the worst seed; *folded* counts runs that the label-free check"
         " flags. One thread, beside other work on two cores: CPU seconds are what to compare. *× faster*"
         " is the papers' encoder on 20 001 bare steps of 2 × 1000 samples, measured in the same run, over"
-        " them. Seeds 0 to 2 of `5-25` and seed 0 of `d20-75` are of the recipe as it is now; the other"
-        " seeds of `5-25` are from when Muon took four iterations, and all other rows from before, when the"
-        " sphere was made round on 65 536 anchors, which alone moves Λ̂ by 2.5 % at d = 10."
+        " them. `5-25` has the closing fits as they are now; the other rows are from before, when the sphere"
+        " was made round on 65 536 anchors, which alone moves Λ̂ by 2.5 % at d = 10."
         " `python -m benchmarks.identify`.",
         identify,
     ),
