@@ -32,6 +32,7 @@ def given(X, X_pos):
 
 def outcome(values, interval, *, folded=False, space="flat"):
     return SimpleNamespace(
+        start_residual_=None,
         folded_=folded,
         space_=space,
         concentration_=np.array(values),

@@ -17,9 +17,9 @@ class DrawnAhead(PairSource):
 
     Example:
         >>> from aninfonce.sources import ArraySource
-        >>> rows = torch.arange(8.0)[:, None]
-        >>> ahead = DrawnAhead(ArraySource((rows, rows), seed=0))
-        >>> torch.equal(ahead.next(4).x, ArraySource((rows, rows), seed=0).next(4).x)
+        >>> pairs = PairBatch(torch.arange(8.0)[:, None], torch.arange(8.0)[:, None])
+        >>> ahead = DrawnAhead(ArraySource(pairs, seed=0))
+        >>> torch.equal(ahead.next(4).x, ArraySource(pairs, seed=0).next(4).x)
         True
 
     Args:

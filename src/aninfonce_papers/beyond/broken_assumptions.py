@@ -95,7 +95,5 @@ STUDY = Study(
     remarks=(
         "Three strengths of each violation, from a little to much; `aninfonce_papers.beyond.worlds` defines "
         "them. Scores are read on the end of the recording, which no step saw.",
-        "Rows were run before networks of `ContrastiveICA` started from a linear map and bent less; with so "
-        "few steps that matters.",
     ),
 )

@@ -75,7 +75,5 @@ STUDY = Study(
     remarks=(
         "“Flat” is `ContrastiveICA(space='flat')`: Rᵈ, a potential β, axes from second moments. Scores are "
         "read on the end of the recording, which no step saw.",
-        "Rows were run before networks of `ContrastiveICA` started from a linear map and bent less; with so "
-        "few steps that matters.",
     ),
 )
