@@ -10,8 +10,10 @@ from scipy.stats import truncnorm
 from sklearn.base import clone
 from torch import nn
 
+from aninfonce.alignment.space_choice import SpaceChoice
 from aninfonce.estimator import ContrastiveICA, contrastive_ica, fitting
 from aninfonce.processes import process
+from aninfonce.training import phases
 from tests.estimator.small import UNFINISHED, autoregressive, make_pairs, quick
 
 pytestmark = UNFINISHED
@@ -261,6 +263,23 @@ def test_a_sphere_is_trained_from_random_weights_that_bend(monkeypatch):
     # From a linear map, the linear map itself, and the run that is kept.
     assert calls == [(None, True), (None, True), (0.2, False)]
     assert ica.nonlinear_gain_ is None
+
+
+def test_a_shell_that_is_too_rough_to_tell_halfway_is_found_at_the_end(monkeypatch):
+    """One of ten runs on 100 000 pairs of the papers' sphere stayed in flat space."""
+    monkeypatch.setattr(phases, "choose_space", lambda h: SpaceChoice("flat", 0.5))
+    pairs = process("fig2/25", seed=0).sample(2000, torch.Generator().manual_seed(0))
+    ica = ContrastiveICA(10, max_steps=60, batch_size=256, random_state=0)
+    found = []
+    train = fitting.train_on_kinds
+
+    def noted(*given, **options):
+        found.append(options.get("from_linear", True))
+        return train(*given, **options)
+
+    monkeypatch.setattr(fitting, "train_on_kinds", noted)
+    ica.fit(pairs.z.numpy(), pairs.z_pos.numpy())
+    assert found == [True, True, False]
 
 
 class Answers(nn.Module):

@@ -14,9 +14,11 @@ from torch import nn
 
 from aninfonce._seeds import derive_seed
 from aninfonce._validation import brief
+from aninfonce.alignment.space_choice import choose_space
 from aninfonce.encoders import MLP
 from aninfonce.encoders.embedding import Embedding, embed_in_chunks, weight_type
 from aninfonce.encoders.whitening import Whitening
+from aninfonce.estimator.columns import embed_rows
 from aninfonce.estimator.exchanging import ExchangedSource, sides_are_alike
 from aninfonce.estimator.frames import Array, Frames
 from aninfonce.estimator.geodesics import start_unrolled
@@ -142,6 +144,8 @@ def train_on_kinds(
             run.start_from_linear(linear.fitted)
         try:
             fitted = run.fit()
+            if held_out is not None and linear is not None and _is_shell(fitted, held_out[0]):
+                raise SphereFound
         except SphereFound:
             # Seen through a mixing that bends, a linear map is a worse start than none on a sphere, and a
             # network that bends less a worse one: R² .993 in the place of .995.
@@ -160,6 +164,13 @@ def _bends_flat_space(parameters: Mapping[str, Any]) -> bool:
     """Whether this is the estimator's own network, in a space that has linear maps."""
     is_network = parameters["encoder"] == "mlp" and parameters["encoder_options"].get("depth") != 0
     return is_network and parameters["loss"] == "aninfonce" and parameters["space"] in ("auto", "flat")
+
+
+def _is_shell(fitted: Fitted, held_out: Pairs) -> bool:
+    """Whether the space was to be found and is a sphere after all: halfway, a rough shell may look filled."""
+    return (
+        fitted.choice is not None and choose_space(embed_rows(fitted.encoder, held_out.x)).space == "sphere"
+    )
 
 
 def _score(trained: Trained) -> float:
