@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,14 @@ from aninfonce._validation import check_unmasked, describe
 from aninfonce.processes import DataGeneratingProcess, PairBatch
 
 State = dict[str, Tensor]
+
+
+def drawing_thread(name: str) -> ThreadPoolExecutor:
+    """Open a thread that draws ahead, with as many threads of torch's as its caller has.
+
+    OpenMP would give a new thread all cores.
+    """
+    return ThreadPoolExecutor(1, name, torch.set_num_threads, (torch.get_num_threads(),))
 
 
 class PairSource(ABC):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
-
-import torch
+from concurrent.futures import Future
 
 from aninfonce.processes import PairBatch
-from aninfonce.sources.base import PairSource, State
+from aninfonce.sources.base import PairSource, State, drawing_thread
 
 
 class DrawnAhead(PairSource):
@@ -16,6 +14,7 @@ class DrawnAhead(PairSource):
     The pairs are those that the other source would give, and a resumed run sees the same ones.
 
     Example:
+        >>> import torch
         >>> from aninfonce.sources import ArraySource
         >>> pairs = PairBatch(torch.arange(8.0)[:, None], torch.arange(8.0)[:, None])
         >>> ahead = DrawnAhead(ArraySource(pairs, seed=0))
@@ -29,8 +28,7 @@ class DrawnAhead(PairSource):
 
     def __init__(self, source: PairSource) -> None:
         self.source = source
-        # The worker draws with as many threads as the caller: OpenMP would give a new thread all cores.
-        self._worker = ThreadPoolExecutor(1, "ahead", torch.set_num_threads, (torch.get_num_threads(),))
+        self._worker = drawing_thread("ahead")
         self._ahead: tuple[int, Future[PairBatch]] | None = None
         # Where the source stood before the batch that is drawn ahead.
         self._before: State = {}

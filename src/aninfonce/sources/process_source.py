@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from aninfonce._seeds import stream
 from aninfonce._validation import check_count
 from aninfonce.processes import DataGeneratingProcess, PairBatch
-from aninfonce.sources.base import State, StreamSource
+from aninfonce.sources.base import State, StreamSource, drawing_thread
 
 _BULK = 65_536
 
@@ -38,8 +38,7 @@ class ProcessSource(StreamSource):
         super().__init__(seed)
         self.process: DataGeneratingProcess = process
         self._size = self.largest_batch = check_count(bulk, "bulk")
-        # The worker draws with as many threads as the caller: OpenMP would give a new thread all cores.
-        self._worker = ThreadPoolExecutor(1, "pairs", torch.set_num_threads, (torch.get_num_threads(),))
+        self._worker = drawing_thread("pairs")
         self._now: _Bulk | None = None
         self._ahead: Future[_Bulk] | None = None
         self._position = 0

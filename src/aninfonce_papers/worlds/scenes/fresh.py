@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from aninfonce.distributions import Uniform
-from aninfonce.extending import Pixels, check_count, check_number, stream
+from aninfonce.extending import Pixels, check_count, check_number, drawing_thread, stream
 from aninfonce.processes import DataGeneratingProcess, PairBatch
 from aninfonce.sources import PairSource
 from aninfonce.spaces import Box
@@ -127,8 +127,7 @@ class FreshScenes(PairSource):
         self.largest_batch = self._size = check_count(bulk, "bulk")
         self.uses = check_count(uses, "uses")
         self._aside = stream(seed, "pairs", "fits")
-        # The worker draws with as many threads as the caller: OpenMP would give a new thread all cores.
-        self._worker = ThreadPoolExecutor(1, "scenes", torch.set_num_threads, (torch.get_num_threads(),))
+        self._worker = drawing_thread("scenes")
         self._number, self._position = -1, 0
         self._now: _Bulk | None = None
         self._ahead: Future[_Bulk] | None = None
