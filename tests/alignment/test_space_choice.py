@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 from aninfonce.alignment.closing_flat import close_flat
-from aninfonce.alignment.map_to_sphere import carry_potentials
 from aninfonce.alignment.space_choice import choose_space
 from aninfonce.distributions import FisherBingham, Uniform
 from aninfonce.encoders import SphereHead
@@ -124,19 +123,6 @@ def test_closing_changes_no_similarity_and_no_potential(seen):
     assert isinstance(loss.similarity, Anisotropic)
     assert torch.allclose(loss.concentration.double(), found)
     assert torch.allclose(torch.cov(embedding(x).T), torch.eye(3), atol=0.05)
-
-
-def test_potentials_give_the_same_numbers_after_a_map():
-    loss = AnInfoNCE(3, potential=True)
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for weight in loss.potentials.parameters():
-            weight.copy_(torch.randn(weight.shape, generator=generator))
-    h, matrix = torch.randn(7, 3, generator=generator), torch.randn(3, 3, generator=generator)
-    centre = torch.randn(3, generator=generator)
-    before = loss.potentials[0](h)
-    carry_potentials(loss, matrix, centre)
-    assert torch.allclose(loss.potentials[0]((h - centre) @ matrix.T), before, atol=1e-4)
 
 
 @pytest.mark.parametrize("d", [2, 5, 20])

@@ -1,14 +1,15 @@
-"""What is chosen without labels: the number of columns, and the lag."""
+"""What is chosen by held-out bits: the number of columns, and a network or a linear map."""
 
-import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from aninfonce.estimator import choosing
-from aninfonce.estimator.choosing import choose_columns, choose_lag
+from aninfonce.estimator import ContrastiveICA, choosing
+from aninfonce.estimator.choosing import NonlinearGain, choose_columns
 from aninfonce.estimator.pairs import lagged
+from aninfonce.estimator.settings import linear_settings
+from aninfonce.metrics import linear_r2
 from tests.estimator.small import UNFINISHED, autoregressive, frames, make_pairs, quick
 
 pytestmark = UNFINISHED
@@ -38,7 +39,7 @@ def scripted(monkeypatch, scores, channels=8, space="flat"):
     """Let numbers of columns have given scores (one list of blocks each); tell which were tried."""
     tried = []
 
-    def train(kinds, parameters, seed, **_):
+    def train(kinds, parameters, seed):
         tried.append(parameters["n_components"])
         return SimpleNamespace(columns=parameters["n_components"], held_out=kinds)
 
@@ -46,7 +47,7 @@ def scripted(monkeypatch, scores, channels=8, space="flat"):
     monkeypatch.setattr(choosing, "held_out_bits", lambda run: np.array(scores[run.columns - 1]))
     X = np.random.default_rng(0).normal(size=(40, channels))
     parameters = {"space": space, "loss": "aninfonce"}
-    run, curve = choose_columns([lagged(frames(X), 1)], parameters, 0, device="cpu", verbose=0)
+    run, curve = choose_columns([lagged(frames(X), 1)], parameters, 0)
     assert run.columns == curve.chosen
     return curve, tried
 
@@ -91,82 +92,68 @@ def test_columns_are_chosen_for_pairs_and_windows_too():
     assert ica.n_components_curve_.candidates.max() <= 3
 
 
-def test_what_is_sampled_too_often_has_a_longer_lag():
-    """Ten times the rate is ten times the lag, to the next step of the ladder."""
-    _, fast = autoregressive([0.3, 0.4], 3000)
-    _, slow = autoregressive([0.97, 0.98], 3000)
-    _, slower = autoregressive([0.997, 0.998], 30_000)
-    lags = [choose_lag(frames(X), 2)[0] for X in (fast, slow, slower)]
-    assert lags[0] == 1
-    assert 4 <= lags[1] <= 32
-    assert 4 <= lags[2] / lags[1] <= 32
-    ica = quick(n_components=2, lag="auto").fit(slow)
-    assert ica.lag_ == ica.lag_curve_.chosen == lags[1]
-    assert ica.plot_choice("lag").axes[0].get_xlabel() == "lag [rows]"
-    assert ica.score(slow[:600]) > 0
-
-
-def test_a_chosen_lag_fits_windows_and_sessions():
-    _, slow = autoregressive([0.97, 0.98], 3000)
-    lag, curve = choose_lag(frames(slow, window=5), 2)
-    assert lag >= 5
-    assert curve.candidates[0] == 5
-    short = choose_lag(frames(slow, np.arange(3000) // 40), 2)[1]
-    assert short.candidates.max() <= 2
-    with pytest.raises(ValueError, match="`lag` must be None where pairs come from X_pos, got 'auto'"):
-        quick(lag="auto").fit(*make_pairs(50))
-
-
-def test_noise_has_the_shortest_lag():
-    noise = np.random.default_rng(0).normal(size=(2000, 3))
-    lag, curve = choose_lag(frames(noise), 3)
-    assert lag == 1
-    # The average of 3 correlations over 1000 rows: five of its standard errors.
-    assert abs(curve.scores[0]) < 5 / np.sqrt(3 * 1000)
-
-
 def test_on_a_sphere_the_search_begins_with_two_columns(monkeypatch):
     """It began with one, which a sphere does not have, and ended there."""
     _, tried = scripted(monkeypatch, [[9.0], [1.0], [1.5], [1.0], [1.0], [1.0]], space="sphere")
     assert tried == [2, 3, 4, 5]
 
 
-def test_gaps_leave_the_lags_that_they_leave():
-    X = np.cumsum(np.random.default_rng(0).normal(size=(400, 2)), axis=0)
-    every_second = frames(X, gap=np.arange(400) % 2 == 0)
-    lag, curve = choose_lag(every_second)
-    assert curve.candidates[0] == 2
-    assert lag >= 2
-    with pytest.raises(ValueError, match="at least 2 pairs of rows that are 1 apart"):
-        choose_lag(frames(X, gap=np.arange(400) > 0))
+def recording(bent, rows=3000, seed=0):
+    """Three sources of different speed in six channels."""
+    rng = np.random.default_rng(seed)
+    phi = np.array([0.5, 0.8, 0.97])
+    z = np.zeros((rows, 3))
+    for t in range(1, rows):
+        z[t] = phi * z[t - 1] + np.sqrt(1 - phi**2) * rng.normal(size=3)
+    mixed = z @ np.random.default_rng(7).normal(size=(3, 6))
+    return z, np.where(mixed > 0, mixed, 0.2 * mixed) if bent else mixed
 
 
-def summed_counts(phi, rows=9):
-    """Counts of twenty cells, and their sums."""
-    rng = np.random.default_rng(0)
-    z, _ = autoregressive(phi, 3000)
-    counts = rng.poisson(np.exp(0.4 * z @ rng.normal(size=(len(phi), 20)))).astype(float)
-    return frames(counts), frames(np.lib.stride_tricks.sliding_window_view(counts, rows, axis=0).sum(axis=-1))
+def test_a_linear_mixture_is_undone_by_a_linear_map():
+    z, x = recording(bent=False)
+    ica = ContrastiveICA(3, random_state=0, device="cpu").fit(x[:2400])
+    assert ica.nonlinear_gain_.linear
+    # What PCA reads, and not what a network makes of 2000 pairs.
+    assert linear_r2(z[2400:], ica.transform(x[2400:])).mean > 0.9999
+    assert (ica.space, ica.space_, ica.config_.encoder.options["depth"]) == ("auto", "flat", 0)
+    assert ica.space_evidence_.radial_spread > ica.space_evidence_.limit
 
 
-def test_the_lag_of_sums_is_no_shorter_than_they_are():
-    """Counts summed over nine rows: at shorter lags a pair shares counts, noise and all."""
-    counts, sums = summed_counts([0.6, 0.7])
-    assert choose_lag(counts, 2)[0] == 1
-    lag, curve = choose_lag(sums, 2)
-    assert lag == curve.candidates[0] == 9
-    assert choose_lag(dataclasses.replace(sums, window=3), 2)[1].candidates[0] == 11
-    # Where more is remembered, the ladder goes on as it would have without.
-    assert choose_lag(summed_counts([0.98, 0.99])[1], 2)[1].candidates[:3].tolist() == [9, 16, 32]
+def test_a_bent_mixture_is_not():
+    x = recording(bent=True)[1]
+    ica = ContrastiveICA(3, random_state=0, device="cpu").fit(x[:2400])
+    gain = ica.nonlinear_gain_
+    assert gain == NonlinearGain(gain.bits, gain.error, linear=False)
+    assert gain.bits > 2 * gain.error > 0
+    assert "depth" not in ica.config_.encoder.options
 
 
-def test_more_channels_than_rows_take_another_way_to_the_same_components():
-    X = np.cumsum(np.random.default_rng(0).normal(size=(120, 60)), axis=0)
-    pairs = lagged(frames(X), 1)
-    quickly = choosing.remembered(pairs, 3)
-    wide = lagged(frames(np.concatenate([X, X], axis=1)), 1)
-    # Channels twice over say nothing new.
-    assert choosing.remembered(wide, 3) == pytest.approx(quickly, abs=1e-6)
-    # The moments of 20 000 channels would take 3 GB, and hours.
-    many = lagged(frames(np.cumsum(np.random.default_rng(0).normal(size=(60, 20_000)), axis=0)), 1)
-    assert 0 < choosing.remembered(many, 3) <= 1
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"space": "sphere"},
+        {"validation_fraction": 0.0},
+        {"loss": "infonce"},
+        {"encoder_options": {"depth": 0}},
+    ],
+)
+def test_where_there_is_nothing_to_compare(changes):
+    assert quick(**changes).fit(recording(bent=True, rows=300)[1]).nonlinear_gain_ is None
+
+
+def test_the_comparison_is_saved_and_refits_are_linear_too(tmp_path):
+    x = recording(bent=False)[1]
+    ica = ContrastiveICA(3, random_state=0, device="cpu", refits=1).fit(x)
+    assert ica.refit_agreement_.min() > 0.9999
+    again = ContrastiveICA.load(ica.save(tmp_path / "saved"))
+    assert again.nonlinear_gain_ == ica.nonlinear_gain_
+    np.testing.assert_array_equal(again.transform(x), ica.transform(x))
+
+
+def test_settings_of_a_linear_map_keep_what_else_was_asked_for():
+    asked = {"encoder_options": {"hidden": [5], "slope": 0.1}, "space": "auto", "n_init": 3, "lag": (2,)}
+    expected = {"encoder_options": {"slope": 0.1, "depth": 0}, "space": "flat", "n_init": 1, "lag": (2,)}
+    asked |= {"concentration": "per-anchor"}
+    expected |= {"concentration": "one"}
+    assert linear_settings({**asked, "max_steps": None}) == {**expected, "max_steps": 600}
+    assert linear_settings({**asked, "max_steps": 50}) == {**expected, "max_steps": 50}

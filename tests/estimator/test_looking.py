@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from torch import nn
 
 from aninfonce.estimator import ContrastiveICA
-from aninfonce.estimator.attribution import mean_absolute_jacobian
-from aninfonce.estimator.choice_curve import ChoiceCurve
+from aninfonce.estimator.by_row import mean_absolute_jacobian
+from aninfonce.estimator.choosing import ChoiceCurve
 from tests.estimator.small import UNFINISHED, make_pairs, quick
 
 pytestmark = UNFINISHED

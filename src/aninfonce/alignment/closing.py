@@ -8,9 +8,9 @@ from functools import partial
 import torch
 from torch import Generator, Tensor, nn
 
+from aninfonce.alignment.columns import set_concentration
 from aninfonce.alignment.folding import FoldingCheck, check_folding
 from aninfonce.alignment.likelihood import fit_likelihood, flat_loss, metric_loss, step_moments
-from aninfonce.alignment.map_to_sphere import set_concentration
 from aninfonce.alignment.metric import fit_metric
 from aninfonce.alignment.sphering import sphering_map
 from aninfonce.encoders.embedding import Embedding, compose_affine, embed_in_chunks

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce.alignment.axes import fix_signs, flat_axes
-from aninfonce.alignment.map_to_sphere import carry_potentials, set_concentration, similarity_of
+from aninfonce.alignment.columns import carry_loss, use_concentration
 from aninfonce.encoders.embedding import Embedding, compose_affine, embed_in_chunks
 from aninfonce.losses import AnInfoNCE
 from aninfonce.losses.ensemble import members
@@ -47,20 +47,15 @@ def close_flat(
 
     """
     parts = members(loss)
-    similarities = [similarity_of(part) for part in parts]
     x = source.fresh(settings.pairs).x.to(last.weight.device)
     h = embed_in_chunks(embedding, x).double()
     axes = flat_axes(h, _metrics(parts, h))
     signs = fix_signs(axes(h), x).to(axes.matrix)
     matrix = signs[:, None] * axes.matrix.to(h.device)
     compose_affine(last, matrix, axes.centre)
+    carry_loss(loss, matrix, axes.centre)
     found = axes.concentration.clamp_min(_SMALLEST).to(h.device)
-    for part, similarity, values in zip(parts, similarities, found, strict=False):
-        carry_potentials(part, matrix, axes.centre)
-        if isinstance(similarity, PerAnchor):
-            similarity.change_columns(matrix, axes.centre)
-        else:
-            set_concentration(similarity, values)
+    use_concentration(loss, found)
     return found[: len(parts)]
 
 

@@ -11,18 +11,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from aninfonce.alignment.columns import carry_potentials, last_layer, set_concentration
 from aninfonce.alignment.sphering import sphering_map
 from aninfonce.encoders import SphereHead
-from aninfonce.encoders.embedding import (
-    Embedding,
-    compose_affine,
-    embed_in_chunks,
-    ensure_final_linear,
-    final_linear,
-)
-from aninfonce.losses import AnInfoNCE, CandidatePotential, InfoNCE
+from aninfonce.encoders.embedding import Embedding, compose_affine, embed_in_chunks
+from aninfonce.losses import AnInfoNCE
 from aninfonce.losses.ensemble import members
-from aninfonce.similarities import Anisotropic, PerAnchor
+from aninfonce.similarities import Anisotropic
 
 # Smallest Λ̂ of a direction that is all noise: keeps its logarithm from running away.
 _SMALLEST = 0.1
@@ -47,13 +42,8 @@ def prepare_for_sphere(embedding: Embedding, loss: nn.Module, x: Tensor, dim: in
             "`loss` must be an AnInfoNCE with normalize=False for the recipe's steps on the sphere: they"
             f" put the embedding there themselves; got {type(loss).__name__}"
         )
-    few = embedding.inputs(x)
-    body = ensure_final_linear(embedding.body, few, dim)
-    last = final_linear(body, few)
-    assert last is not None
-    appended = body is not embedding.body
-    embedding.body = body
-    return last, appended
+    body = embedding.body
+    return last_layer(embedding, x, dim), embedding.body is not body
 
 
 @torch.no_grad()
@@ -95,42 +85,3 @@ def map_to_sphere(embedding: Embedding, last: nn.Linear, loss: AnInfoNCE, x: Ten
     embedding.head = SphereHead()
     set_concentration(similarity, values.clamp_min(_SMALLEST))
     return [last.weight, last.bias, *similarity.parameters(), *carried]
-
-
-@torch.no_grad()
-def carry_potentials(loss: InfoNCE, matrix: Tensor, centre: Tensor) -> list[Tensor]:
-    """Make candidate potentials give the same values after h ↦ A(h − b); other potentials stay.
-
-    Args:
-        loss: whose potentials are changed in place.
-        matrix: A, (d, d).
-        centre: b, (d,).
-
-    Returns:
-        The parameters that were changed.
-
-    """
-    changed: list[Tensor] = []
-    for potential in loss.potentials:
-        if not isinstance(potential, CandidatePotential):
-            continue
-        first = potential.layers[0]
-        assert isinstance(first, nn.Linear)
-        weight = first.weight.double()
-        first.bias.add_((weight @ centre.to(weight)).to(first.bias))
-        first.weight.copy_(weight @ torch.linalg.inv(matrix.to(weight)))
-        changed += [first.weight, first.bias]
-    return changed
-
-
-def similarity_of(loss: AnInfoNCE) -> Anisotropic | PerAnchor:
-    """Get the similarity that holds the Λ̂ of a loss, or what all anchors share of it."""
-    assert isinstance(loss.similarity, Anisotropic | PerAnchor)
-    return loss.similarity
-
-
-@torch.no_grad()
-def set_concentration(similarity: Anisotropic | PerAnchor, values: Tensor) -> None:
-    """Replace Λ̂, or what all anchors share of it, by positive numbers (d,)."""
-    like = Anisotropic(similarity.dim, values.to(similarity.raw), similarity.positive_map)
-    similarity.raw.copy_(like.raw)

@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy import stats
+from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from aninfonce._seeds import derive_seed
 from aninfonce._validation import check_count, check_matrix, check_number
 from aninfonce.alignment.metric import fit_metric
+from aninfonce.diagnostics.intervals import few_clusters
 from aninfonce.diagnostics.negatives import spread_blocks
 
 # At this Λ pairs share nothing along the column; a fit may even end below it.
@@ -211,37 +212,31 @@ def bootstrap_interval(
     return FittedConcentration(values, interval, level, np.cov(moved.T).reshape(d, d))
 
 
-def few_clusters(count: int) -> float:
-    """Stretch what resampled clusters find as Student's t does a normal: 1.05 for 40 of them, 1.22 for 10."""
-    if count < 2:
-        raise ValueError("`clusters` must be at least 2, got one that holds all pairs")
-    return float(stats.t.ppf(0.975, count - 1) / stats.norm.ppf(0.975) * (count / (count - 1)) ** 0.5)
-
-
 def shared_blocks(interval: npt.NDArray[np.float64]) -> list[npt.NDArray[np.intp]]:
     """Put columns whose intervals overlap, directly or through others, into one block.
 
     Latents of equal Λ can be rotated among each other without any change to the data. Where two intervals
-    overlap the data do not say that the Λ differ, so that nothing says how the two columns are turned.
+    overlap the data do not say that the Λ differ, so that nothing says how the two columns are turned. Of
+    several kinds of pairs, one is enough to tell two columns apart.
 
     Example:
-        >>> shared_blocks(np.array([[1.0, 2.0], [1.5, 3.0], [8.0, 9.0]]))
-        [array([0, 1]), array([2])]
+        >>> one, other = [[1.0, 2.0], [1.5, 3.0], [8.0, 9.0]], [[1.0, 2.0], [4.0, 5.0], [4.0, 5.0]]
+        >>> shared_blocks(np.array(one)), shared_blocks(np.array([one, other]))
+        ([array([0, 1]), array([2])], [array([0]), array([1]), array([2])])
 
     Args:
-        interval: lower and upper ends (d, 2).
+        interval: lower and upper ends (d, 2), or (L, d, 2) of L kinds of pairs.
 
     Returns:
-        Indices of the columns of each block, in the order of Λ̂.
+        Indices of the columns of each block, in the order of the (first) lower ends.
 
     """
-    blocks: list[list[int]] = []
-    reach = -np.inf
-    for column in np.argsort(interval[:, 0], kind="stable"):
-        low, high = interval[column]
-        if blocks and low <= reach:
-            blocks[-1].append(int(column))
-        else:
-            blocks.append([int(column)])
-        reach = max(reach, high)
-    return [np.array(sorted(block), dtype=np.intp) for block in blocks]
+    low, high = np.moveaxis(interval.reshape(-1, *interval.shape[-2:]), 2, 0)
+    overlap = (low[:, :, None] <= high[:, None]) & (low[:, None] <= high[:, :, None])
+    return sorted(linked(overlap.all(axis=0)), key=lambda block: float(low[0, block].min()))
+
+
+def linked(alike: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.intp]]:
+    """List the members of each group of items that a symmetric (d, d) links, directly or through others."""
+    count, member = connected_components(alike, directed=False)
+    return [np.flatnonzero(member == index) for index in range(count)]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aninfonce._validation import check_count
-from aninfonce.diagnostics.concentration import few_clusters
+from aninfonce.diagnostics.intervals import few_clusters
 
 Floats = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

@@ -130,3 +130,10 @@ def share_lost(
     value = 1.0 - (float(after.mean()) - chance) / (float(before.mean()) - chance)
     low, high = 1.0 - (b + root) / a, 1.0 - (b - root) / a
     return value, (float(min(low, value)), float(max(high, value)))
+
+
+def few_clusters(count: int) -> float:
+    """Stretch what resampled clusters find as Student's t does a normal: 1.05 for 40 of them, 1.22 for 10."""
+    if count < 2:
+        raise ValueError("`clusters` must be at least 2, got one that holds all pairs")
+    return float(stats.t.ppf(0.975, count - 1) / stats.norm.ppf(0.975) * (count / (count - 1)) ** 0.5)

@@ -1,13 +1,18 @@
-"""Λ̂ of single rows, where steps depend on where they start."""
+"""What an estimator knows of single rows: their Λ̂, the inputs that they are read from, rows like them."""
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
+from torch import nn
 
+from aninfonce._validation import check_count, describe
+from aninfonce.estimator.frames import Array, Floats
 from aninfonce.losses import AnInfoNCE
 from aninfonce.similarities import PerAnchor
 
@@ -16,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ByRow:
-    """What an estimator knows of single rows beside their embedding."""
+    """Methods that tell of single rows what their embedding does not."""
 
     @torch.no_grad()
     def concentration_at(self: ContrastiveICA, X: Any, *, groups: Any = None) -> Any:  # type: ignore[misc]
@@ -42,3 +47,97 @@ class ByRow:
         device = next(self.encoder_.parameters()).device
         rows = torch.from_numpy(embedded).to(device)
         return given.like_given(loss.concentration_at(rows).cpu().numpy())
+
+    def attribution(self: ContrastiveICA, X: Any, batch_size: int = 1024) -> Floats:  # type: ignore[misc]
+        """Tell which inputs each column is read from.
+
+        The mean over rows of |∂zₖ/∂xⱼ|, times the standard deviation of input j in X: how far a column moves,
+        on average, if an input moves by its standard deviation and the others stay. Of inputs that never move
+        alone, such as two sensors of one thing, the network is free to read either, or their difference: only
+        what they add up to means something. `plots.attribution_plot` draws it.
+
+        Args:
+            X: rows (N, D); a few thousand are enough.
+            batch_size: rows at once.
+
+        Returns:
+            (d, D); of windows the sum over their rows.
+
+        """
+        check_is_fitted(self)
+        frames = self._read(X, None, reset=False).frames
+        shown = frames[np.flatnonzero(frames.usable)]
+        found = mean_absolute_jacobian(self.encoder_, shown, batch_size=batch_size)
+        if frames.window == 1:
+            return found
+        summed: Floats = found.reshape(len(found), frames.window, -1).sum(axis=1)
+        return summed
+
+    def inverse(self: ContrastiveICA, Z: Any, X: Any, n_neighbors: int = 1) -> Array:  # type: ignore[misc]
+        """Tell what a point of the embedding looks like: the row of X that is embedded nearest to it.
+
+        Args:
+            Z: points (M, d) of the embedding, such as a walk along one column.
+            X: rows (N, D), or sessions, to choose from.
+            n_neighbors: the mean of so many nearest rows.
+
+        Returns:
+            (M, D).
+
+        """
+        check_is_fitted(self)
+        frames = self._read(X, None, reset=False).frames
+        usable = frames.usable
+        rows, embedded = frames.rows[usable], self._embed(frames)[usable]
+        points = np.asarray(Z, dtype=embedded.dtype)
+        if points.ndim != 2 or points.shape[1] != embedded.shape[1] or not np.isfinite(points).all():
+            raise ValueError(
+                f"`Z` must be finite and of shape (M, {embedded.shape[1]}), got {describe(points)}"
+            )
+        if check_count(n_neighbors, "n_neighbors") > len(rows):
+            raise ValueError(f"`n_neighbors` must be at most the {len(rows)} rows of X, got {n_neighbors}")
+        nearest = NearestNeighbors(n_neighbors=n_neighbors).fit(embedded)
+        found: Array = rows[nearest.kneighbors(points, return_distance=False)].mean(axis=1)
+        return found
+
+
+def mean_absolute_jacobian(encoder: nn.Module, x: Array, *, batch_size: int = 1024) -> Floats:
+    """Average |∂zₖ/∂xⱼ| over rows, each input counted in its standard deviations.
+
+    One backward pass a column and batch, in float64: the rows of a batch do not touch each other, so that the
+    gradient of a column's sum holds the gradients of all its rows.
+
+    Example:
+        >>> linear = nn.Linear(2, 1)
+        >>> _ = linear.weight.data.copy_(torch.tensor([[3.0, -0.5]]))
+        >>> mean_absolute_jacobian(linear, np.array([[0.0, 0.0], [2.0, 8.0]]))
+        array([[3., 2.]])
+
+    Args:
+        encoder: from rows (n, D) to (n, d), each row by itself; a copy of it, in evaluation mode, is used.
+        x: (N, D).
+        batch_size: rows at once.
+
+    Returns:
+        (d, D).
+
+    """
+    check_count(batch_size, "batch_size")
+    encoder = copy.deepcopy(encoder)
+    device = next(encoder.parameters()).device
+    # Apple's graphics know no float64.
+    encoder = (encoder.cpu() if device.type == "mps" else encoder).double().eval().requires_grad_(False)
+    device = next(encoder.parameters()).device
+    total: Floats | None = None
+    for start in range(0, len(x), batch_size):
+        rows = torch.from_numpy(np.array(x[start : start + batch_size], dtype=np.float64)).to(device)
+        with torch.enable_grad():
+            rows.requires_grad_()
+            columns = encoder(rows).sum(dim=0)
+            parts = [torch.autograd.grad(column, rows, retain_graph=True)[0] for column in columns]
+        sums = torch.stack([part.abs().sum(dim=0) for part in parts]).cpu().numpy()
+        total = sums if total is None else total + sums
+    if total is None:
+        raise ValueError("`x` must have at least 1 row, got 0")
+    scaled: Floats = total / len(x) * np.std(x, axis=0, dtype=np.float64)
+    return scaled

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import orthogonal_procrustes
-from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from aninfonce._validation import describe
+from aninfonce.diagnostics.concentration import linked
 from aninfonce.estimator.alerts import ContrastiveICAWarning
 from aninfonce.estimator.contrastive_ica import ContrastiveICA
+from aninfonce.estimator.frames import Floats, Index
 from aninfonce.estimator.pairs import Augment, shuffled
 from aninfonce.metrics import linear_r2
-
-Matrix = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,10 @@ def consistency(
         raise ValueError(f"`est_b` must have the {a.shape[1]} columns of `est_a`, got {describe(b)}")
     if len(a) < 4:
         raise ValueError(f"`X` must have at least 4 rows, got {len(a)}")
-    blocks = _joined(est_a.blocks_, est_b.blocks_, a.shape[1])
+    shared = np.zeros((a.shape[1], a.shape[1]), dtype=bool)
+    for block in [*est_a.blocks_, *est_b.blocks_]:
+        shared[np.ix_(block, block)] = True
+    blocks = linked(shared)
     per_column = _agreement(a, b, blocks)
     flags = []
     if np.array_equal(a, b):
@@ -138,25 +139,14 @@ def _control(est_a: ContrastiveICA, est_b: ContrastiveICA, X: Any, ways: tuple[A
     return consistency(first, second, pairs.x, control=False).agreement
 
 
-def _as_matrix(embedded: Any) -> Matrix:
+def _as_matrix(embedded: Any) -> Floats:
     """Join sessions, and leave out gaps."""
     rows = np.concatenate(embedded) if isinstance(embedded, list) else np.asarray(embedded)
-    found: Matrix = rows[~np.isnan(rows).any(axis=1)].astype(np.float64)
+    found: Floats = rows[~np.isnan(rows).any(axis=1)].astype(np.float64)
     return found
 
 
-def _joined(
-    first: list[npt.NDArray[np.intp]], second: list[npt.NDArray[np.intp]], dim: int
-) -> list[npt.NDArray[np.intp]]:
-    """Join columns that share a block in either run, directly or through others."""
-    linked = np.zeros((dim, dim), dtype=bool)
-    for block in [*first, *second]:
-        linked[np.ix_(block, block)] = True
-    count, member = connected_components(linked, directed=False)
-    return [np.flatnonzero(member == index) for index in range(count)]
-
-
-def _agreement(a: Matrix, b: Matrix, blocks: list[npt.NDArray[np.intp]]) -> Matrix:
+def _agreement(a: Floats, b: Floats, blocks: list[Index]) -> Floats:
     """R² of every column from the other's block, both ways; fitted on even rows, read on odd ones."""
     scores = np.zeros(a.shape[1])
     for block in blocks:
@@ -165,7 +155,7 @@ def _agreement(a: Matrix, b: Matrix, blocks: list[npt.NDArray[np.intp]]) -> Matr
     return scores
 
 
-def _procrustes_r2(target: Matrix, source: Matrix) -> Matrix:
+def _procrustes_r2(target: Floats, source: Floats) -> Floats:
     centre_t, centre_s = target[::2].mean(axis=0), source[::2].mean(axis=0)
     t, s = target[::2] - centre_t, source[::2] - centre_s
     rotation, stretch = orthogonal_procrustes(s, t)
@@ -175,5 +165,5 @@ def _procrustes_r2(target: Matrix, source: Matrix) -> Matrix:
     residual = ((target[1::2] - predicted) ** 2).sum(axis=0)
     total = ((target[1::2] - target[1::2].mean(axis=0)) ** 2).sum(axis=0)
     varies = total > 0
-    r2: Matrix = np.where(varies, 1.0 - residual / np.where(varies, total, 1.0), 0.0)
+    r2: Floats = np.where(varies, 1.0 - residual / np.where(varies, total, 1.0), 0.0)
     return r2

@@ -6,24 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
+import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from aninfonce._validation import check_count
+from aninfonce.alignment.columns import use_concentration
 from aninfonce.alignment.space_choice import SpaceChoice, look_for_box
 from aninfonce.encoders.embedding import Embedding
 from aninfonce.estimator import alerts
 from aninfonce.estimator.by_row import ByRow
-from aninfonce.estimator.choice_curve import ChoiceCurve
-from aninfonce.estimator.choosing import choose_columns
-from aninfonce.estimator.columns import embed_rows, use_concentration
+from aninfonce.estimator.choosing import ChoiceCurve, NonlinearGain, choose_columns, no_worse_than_linear
 from aninfonce.estimator.describing import describe, sixth_moments, times_of_columns
 from aninfonce.estimator.fitting import held_out_curve, loss_curve, train
-from aninfonce.estimator.floor import NonlinearGain, no_worse_than_linear
-from aninfonce.estimator.frames import Array, Frames, Index
-from aninfonce.estimator.keeping import Keeping
+from aninfonce.estimator.frames import Array, Floats, Frames, Index, embed_rows
 from aninfonce.estimator.looking import Looking
 from aninfonce.estimator.moving import Moving, describe_moving
 from aninfonce.estimator.online import train_on
@@ -33,14 +30,18 @@ from aninfonce.estimator.refitting import refit
 from aninfonce.estimator.scoring import bits_of_kinds
 from aninfonce.estimator.session_output import SessionOutput
 from aninfonce.estimator.settings import asks_for_steps, checked, draw_seed, linear_settings
+from aninfonce.estimator.storage import Storage
 from aninfonce.training.config import Space, TrainingConfig
 from aninfonce.training.fitted import Fitted
+
+# Λ̂ of a column along which pairs share nothing: its logarithm is kept from running away.
+_SMALLEST = 0.05
 
 
 class ContrastiveICA(
     SessionOutput,
     ByRow,
-    Keeping,
+    Storage,
     Looking,
     Moving,
     Pairing,
@@ -156,15 +157,15 @@ class ContrastiveICA(
     config_: TrainingConfig
     blocks_: list[Index]
     separated_: list[Index]
-    loss_curve_: npt.NDArray[np.float64]
+    loss_curve_: Floats
     loss_steps_: Index
-    held_out_curve_: npt.NDArray[np.float64]
+    held_out_curve_: Floats
     held_out_steps_: Index
     space_evidence_: SpaceChoice | None
     n_components_curve_: ChoiceCurve | None
     nonlinear_gain_: NonlinearGain | None
     start_residual_: float | None
-    refit_agreement_: npt.NDArray[np.float64]
+    refit_agreement_: Floats
     folded_: bool | None
     n_iter_: int
     best_step_: int
@@ -256,12 +257,10 @@ class ContrastiveICA(
         seed = draw_seed(self.random_state)
         alerts.warn_about_positives(kinds[0])
         if parameters["n_components"] == "auto":
-            run, self.n_components_curve_ = choose_columns(
-                kinds, parameters, seed, device=self.device, verbose=self.verbose
-            )
+            run, self.n_components_curve_ = choose_columns(kinds, parameters, seed)
         else:
             alerts.warn_about_size(kinds[0], parameters["n_components"], self.space)
-            run = train(kinds, parameters, seed, device=self.device, verbose=self.verbose)
+            run = train(kinds, parameters, seed)
         run, self.nonlinear_gain_ = no_worse_than_linear(run)
         self._keep(run.fitted)
         self.start_residual_ = run.residual
@@ -270,14 +269,14 @@ class ContrastiveICA(
         self.loss_curve_, self.loss_steps_ = loss_curve(run.fitted)
         self.held_out_curve_, self.held_out_steps_ = held_out_curve(run.stopping)
         self._optimizer_states: list[dict[str, Any]] = []
-        self._describe(run.kinds if run.held_out is None else run.held_out, run.kinds[0], sort=True)
+        self._describe(run.looked_at, run.kinds[0], sort=True)
         if run.stopping is not None:
             self.best_step_ = run.stopping.best_step
             if asks_for_steps(parameters):
                 alerts.warn_about_thrown_away(run.stopping, self.n_iter_, self.config_.recipe.steps)
         if run.held_out is not None:
             # Λ̂ of the pairs that were trained on is too large wherever the network knows them by heart.
-            use_concentration(self.loss_, self.concentrations_)
+            use_concentration(self.loss_, torch.from_numpy(self.concentrations_).clamp_min(_SMALLEST))
         if parameters["refits"]:
             linear = self.nonlinear_gain_ is not None and self.nonlinear_gain_.linear
             refit(self, kinds, linear_settings(parameters) if linear else parameters, seed)
@@ -390,11 +389,7 @@ class ContrastiveICA(
         """
         check_is_fitted(self)
         kinds = self.pairs_like_fit(X, y, X_pos, groups, augment)
-        embedded = [
-            (embed_rows(self.encoder_, pairs.x), embed_rows(self.encoder_, pairs.x_pos), pairs.apart)
-            for pairs in kinds
-        ]
-        return bits_of_kinds(self.loss_, embedded)
+        return bits_of_kinds(self.loss_, [(*pairs.embedded(self.encoder_), pairs.apart) for pairs in kinds])
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "blocks_")

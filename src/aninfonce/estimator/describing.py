@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
-from scipy.sparse.csgraph import connected_components
 from torch import Tensor, nn
 
 from aninfonce._seeds import derive_seed
 from aninfonce.alignment import independent_axes
-from aninfonce.diagnostics.concentration import FittedConcentration, few_clusters, fit_concentration
-from aninfonce.diagnostics.decay import decay_times
+from aninfonce.alignment.columns import carry_loss, last_layer, permute_columns
+from aninfonce.diagnostics import FittedConcentration, decay_times, fit_concentration, shared_blocks
 from aninfonce.diagnostics.flat_concentration import fit_flat_concentration
-from aninfonce.encoders.embedding import Embedding
-from aninfonce.estimator.columns import embed_rows, permute_columns, turn_columns
-from aninfonce.estimator.frames import Array, Frames, Index
+from aninfonce.diagnostics.intervals import few_clusters
+from aninfonce.encoders.embedding import Embedding, compose_affine
+from aninfonce.estimator.frames import Array, Floats, Frames, Index, embed_columns, embed_rows
 from aninfonce.estimator.pairs import Pairs
 from aninfonce.losses import InfoNCE
-from aninfonce.losses.ensemble import members
-
-Floats = npt.NDArray[np.float64]
+from aninfonce.losses.ensemble import by_kind
 
 # Pairs that Λ̂ and its intervals are fitted on, at most.
 _MOST_PAIRS = 8192
@@ -69,100 +65,57 @@ def describe(
     """
     some = [pairs.some(_MOST_PAIRS, derive_seed(seed, "description")) for pairs in kinds]
     error = _variance_error(embed_rows(encoder, trained.x), in_time=trained.lag is not None) if flat else None
-    parts: Sequence[nn.Module] = members(loss) if len(kinds) > 1 else [loss]
-    fits = [
-        describe_pairs(encoder, pairs, seed)
-        if error is None
-        else describe_flat_pairs(encoder, part, pairs, error, seed)
-        for part, pairs in zip(parts, some, strict=True)
-    ]
+    fits = [describe_pairs(encoder, pairs, seed, part, error) for part, pairs in by_kind(loss, some)]
     values, interval = np.stack([fit.values for fit in fits]), np.stack([fit.interval for fit in fits])
     if not sort:
-        return Description(values, interval, blocks_of_kinds(interval), [])
+        return Description(values, interval, blocks_of_columns(interval), [])
     order = np.argsort(values[0], kind="stable")
-    few = torch.from_numpy(some[0].x[:8])
-    permute_columns(encoder, loss, order, few)
+    last = last_layer(encoder, torch.from_numpy(some[0].x[:8]), len(order))
+    permute_columns(encoder, last, loss, torch.from_numpy(order).to(last.weight.device))
     values, interval = values[:, order], interval[:, order]
-    blocks = blocks_of_kinds(interval)
+    blocks = blocks_of_columns(interval)
     separated: list[Index] = []
     if flat and len(blocks) < len(order):
         turn, blocks, separated = separate_blocks(encoder, some[0], blocks, seed)
-        turn_columns(encoder, loss, turn, few)
+        matrix = torch.from_numpy(turn.T.copy()).to(last.weight.device)
+        compose_affine(last, matrix, torch.zeros_like(matrix[0]))
+        carry_loss(loss, matrix, torch.zeros_like(matrix[0]))
     return Description(values, interval, blocks, separated)
 
 
-def blocks_of_kinds(interval: Floats) -> list[Index]:
-    """Put columns into one block that no kind of pairs tells apart, directly or through others.
-
-    Example:
-        >>> one, other = [[1.0, 2.0], [1.5, 3.0], [8.0, 9.0]], [[1.0, 2.0], [4.0, 5.0], [4.0, 5.0]]
-        >>> blocks_of_kinds(np.array([one])), blocks_of_kinds(np.array([one, other]))
-        ([array([0, 1]), array([2])], [array([0]), array([1]), array([2])])
-
-    Args:
-        interval: of Λ̂, (L, d, 2).
-
-    Returns:
-        Columns of each block, in the order of their first.
-
-    """
-    low, high = interval[..., 0], interval[..., 1]
-    alike = np.logical_and.reduce(
-        (low[:, :, None] <= high[:, None]) & (low[:, None] <= high[:, :, None]), axis=0
-    )
-    count, member = connected_components(alike.astype(np.int8), directed=False)
-    return [np.flatnonzero(member == index) for index in range(count)]
+def blocks_of_columns(interval: Floats) -> list[Index]:
+    """Find blocks that no kind of pairs tells apart, in the order of columns; see `shared_blocks`."""
+    return sorted(shared_blocks(interval), key=min)
 
 
-def describe_pairs(encoder: Embedding, pairs: Pairs, seed: int) -> FittedConcentration:
-    """Fit Λ̂ and its intervals on the frozen embedding of pairs, in whatever order they are.
+def describe_pairs(
+    encoder: Embedding,
+    pairs: Pairs,
+    seed: int,
+    loss: nn.Module | None = None,
+    variance_error: Floats | None = None,
+) -> FittedConcentration:
+    """Fit Λ̂ (d,) and its intervals on the frozen embedding of pairs, in whatever order they are.
 
     Args:
         encoder: finished.
         pairs: not too many.
         seed: of what is random.
-
-    Returns:
-        Λ̂ (d,) of the columns as they are, with intervals.
-
-    """
-    z, z_pos = embed_rows(encoder, pairs.x), embed_rows(encoder, pairs.x_pos)
-    return fit_concentration(
-        z, z_pos, clusters=pairs.clusters, apart=pairs.apart, seed=derive_seed(seed, "intervals")
-    )
-
-
-def describe_flat_pairs(
-    encoder: Embedding, loss: nn.Module, pairs: Pairs, variance_error: Floats, seed: int
-) -> FittedConcentration:
-    """Fit Λ̂ of a flat embedding, together with how its candidates are distributed.
-
-    Args:
-        encoder: finished, with columns of unit variance on the rows that were trained on.
-        loss: of these pairs, whose potential, if it has one, knows the distribution.
-        pairs: not too many.
-        variance_error: (d,) relative standard error of that unit.
-        seed: of what is random.
-
-    Returns:
-        Λ̂ (d,) of the columns as they are, with intervals.
+        loss: of these pairs, whose potential, if it has one, knows how candidates are distributed.
+        variance_error: (d,) of a flat embedding, relative standard error of its columns' unit variance.
 
     """
-    z, z_pos = embed_rows(encoder, pairs.x), embed_rows(encoder, pairs.x_pos)
-    potentials = list(loss.potentials) if isinstance(loss, InfoNCE) else []
-    return fit_flat_concentration(
-        z,
-        z_pos,
-        potential=potentials[0] if potentials else None,
-        clusters=pairs.clusters,
-        apart=pairs.apart,
-        variance_error=variance_error,
-        seed=derive_seed(seed, "intervals"),
-    )
+    z, z_pos = pairs.embedded(encoder)
+    shared: dict[str, Any] = {"clusters": pairs.clusters, "apart": pairs.apart}
+    shared["seed"] = derive_seed(seed, "intervals")
+    if variance_error is None:
+        return fit_concentration(z, z_pos, **shared)
+    potential = next(iter(loss.potentials), None) if isinstance(loss, InfoNCE) else None
+    return fit_flat_concentration(z, z_pos, potential=potential, variance_error=variance_error, **shared)
 
 
 def _variance_error(z: Tensor, *, in_time: bool) -> Floats:
-    """Relative standard error of each column's variance; of a recording, by the spread of stretches."""
+    """Relative standard error (d,) of each column's variance; of a recording, by the spread of stretches."""
     squares = (z.double() - z.double().mean(dim=0)).square().cpu().numpy()
     stretches = max(2, round(len(squares) ** (1 / 3))) if in_time else len(squares)
     means = np.stack([part.mean(axis=0) for part in np.array_split(squares, stretches)])
@@ -178,18 +131,12 @@ def separate_blocks(
     Of a recording, innovations are looked at instead of the columns: what drives a slow factor may be far
     from Gaussian where the factor, a sum of much of it, is not.
 
-    Args:
-        encoder: finished, of a flat embedding.
-        pairs: not too many.
-        blocks: columns that share a Λ̂.
-        seed: of what is random.
-
     Returns:
         A rotation (d, d) for columns; the blocks, of which one that was separated is now one for each column;
         and the blocks that were.
 
     """
-    z, z_pos = (embed_rows(encoder, x).double().cpu().numpy() for x in (pairs.x, pairs.x_pos))
+    z, z_pos = embed_columns(encoder, pairs.x), embed_columns(encoder, pairs.x_pos)
     turn, left, separated = np.eye(z.shape[1]), [], []
     for block in blocks:
         columns, later = z[:, block], z_pos[:, block]
@@ -198,7 +145,7 @@ def separate_blocks(
         axes = independent_axes(samples, seed=derive_seed(seed, "independent") % 2**31)
         if axes.trusted:
             turn[np.ix_(block, block)] = axes.rotation
-            left += [block[i : i + 1] for i in range(len(block))]
+            left += np.split(block, len(block))
             separated.append(block)
         else:
             left.append(block)
@@ -209,14 +156,14 @@ def times_of_columns(encoder: Embedding, frames: Frames, lag: int | None) -> Flo
     """Measure how long columns remember, (d, 3): in rows, with both ends; (0, 3) without a lag."""
     if lag is None:
         return np.empty((0, 3))
-    columns = embed_rows(encoder, frames).double().cpu().numpy()
+    columns = embed_columns(encoder, frames)
     columns[~frames.usable] = np.nan
     return decay_times(columns, frames.session, lag)
 
 
 def sixth_moments(encoder: Embedding, rows: Array) -> Floats:
     """Sixth moments of the columns, brought to unit variance, (d,)."""
-    z = embed_rows(encoder, rows).double().cpu().numpy()
+    z = embed_columns(encoder, rows)
     z = (z - z.mean(axis=0)) / np.maximum(z.std(axis=0), 1e-300)
     moments: Floats = (z**6).mean(axis=0)
     return moments

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import nn
 
@@ -18,9 +17,8 @@ from aninfonce.alignment.space_choice import choose_space
 from aninfonce.encoders import MLP
 from aninfonce.encoders.embedding import Embedding, embed_in_chunks, weight_type
 from aninfonce.encoders.whitening import Whitening
-from aninfonce.estimator.columns import embed_rows
 from aninfonce.estimator.exchanging import ExchangedSource, sides_are_alike
-from aninfonce.estimator.frames import Array, Frames
+from aninfonce.estimator.frames import Array, Floats, Frames, Index, embed_rows
 from aninfonce.estimator.geodesics import start_unrolled
 from aninfonce.estimator.pairs import Pairs
 from aninfonce.estimator.scoring import bits_of_kinds
@@ -37,7 +35,7 @@ from aninfonce.training.progress_bar import ProgressBar
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]
+Curve = tuple[Floats, Index]
 
 # Range of a column, as a share of its mean, below which float32 keeps too few of its digits.
 _LEAST_RANGE = 1e-5
@@ -63,23 +61,19 @@ class Trained(NamedTuple):
     residual: float | None = None
     """Of the geodesic start, if there was one."""
 
+    @property
+    def looked_at(self) -> tuple[Pairs, ...]:
+        """Pairs to describe the outcome by: held-out ones, if there are any."""
+        return self.kinds if self.held_out is None else self.held_out
 
-def train(
-    kinds: Sequence[Pairs],
-    parameters: Mapping[str, Any],
-    seed: int,
-    *,
-    device: str = "auto",
-    verbose: int = 0,
-) -> Trained:
+
+def train(kinds: Sequence[Pairs], parameters: Mapping[str, Any], seed: int) -> Trained:
     """Hold out some of the pairs and train an encoder on the others.
 
     Args:
         kinds: one or more kinds of pairs.
         parameters: of the estimator, `checked`, with numbers where "auto" may have stood.
         seed: of everything that is random.
-        device: by torch's name.
-        verbose: above 0 for a progress bar.
 
     Returns:
         The run.
@@ -91,7 +85,7 @@ def train(
         split = [pairs.hold_out(share, seed) for pairs in kinds]
         if min(len(held) for _, held in split) >= _FEWEST_HELD_OUT // 2:
             kinds, held_out = tuple(rest for rest, _ in split), tuple(held for _, held in split)
-    return train_on_kinds(kinds, held_out, parameters, seed, device=device, verbose=verbose)
+    return train_on_kinds(kinds, held_out, parameters, seed)
 
 
 def train_on_kinds(
@@ -100,20 +94,11 @@ def train_on_kinds(
     parameters: Mapping[str, Any],
     seed: int,
     *,
-    device: str = "auto",
-    verbose: int = 0,
     from_linear: bool = True,
 ) -> Trained:
     """Train an encoder on all of these pairs, in flat space from a linear map; see `train`."""
     by_heart = kinds[0].augment is None and held_out is None
-    config = training_config(
-        parameters,
-        min(map(len, kinds)),
-        seed,
-        kinds=len(kinds),
-        pictures=kinds[0].frames.rows.ndim == 4,
-        few_passes=by_heart,
-    )
+    config = config_for(kinds, parameters, seed, few_passes=by_heart)
     if parameters["n_init"] > 1 and held_out is None:
         raise ValueError(
             f"`n_init` must be 1 where no pairs are held out to choose by, got {parameters['n_init']}"
@@ -126,19 +111,18 @@ def train_on_kinds(
     flat = bends or parameters["space"] == "flat"
     symmetric = parameters["loss"] == "aninfonce" and parameters["dynamics"] is None
     exchanged = flat and symmetric and len(kinds) == 1 and sides_are_alike(kinds[0])
+    # A linear map cannot fold.
+    unrolls = parameters["start"] == "geodesic" and parameters["encoder_options"].get("depth") != 0
     for start in range(parameters["n_init"]):
-        own = copy.deepcopy(encoder) if isinstance(encoder, nn.Module) else None
         if start:
             config = config.model_copy(update={"seed": derive_seed(seed, "start", start) % 2**31})
         # A linear map for each start: runs from the same one end in the same place.
         linear = None
         if bends:
-            mine = config.seed if start else seed
-            linear = train_on_kinds(kinds, held_out, linear_settings(parameters), mine, device=device)
-        run = Run(kinds, config, device, verbose, held_out, parameters["patience"], own, exchanged=exchanged)
+            quiet = {**linear_settings(parameters), "verbose": 0}
+            linear = train_on_kinds(kinds, held_out, quiet, config.seed if start else seed)
+        run = Run(kinds, config, parameters, held_out, exchanged=exchanged)
         run.trainer.stays_flat = linear is not None
-        # A linear map cannot fold.
-        unrolls = parameters["start"] == "geodesic" and parameters["encoder_options"].get("depth") != 0
         residual = run.start_unrolled(kinds) if unrolls else None
         if linear is not None and not unrolls:
             run.start_from_linear(linear.fitted)
@@ -150,14 +134,22 @@ def train_on_kinds(
             # Seen through a mixing that bends, a linear map is a worse start than none on a sphere, and a
             # network that bends less a worse one: R² .993 in the place of .995.
             bent = {**parameters, "encoder_options": {**BENT, **parameters["encoder_options"]}}
-            return train_on_kinds(
-                kinds, held_out, bent, seed, device=device, verbose=verbose, from_linear=False
-            )
+            return train_on_kinds(kinds, held_out, bent, seed, from_linear=False)
         trained = Trained(fitted, tuple(kinds), held_out, run.stopping, linear, residual)
         if best is None or _score(trained) > _score(best):
             best = trained
     assert best is not None
     return best
+
+
+def config_for(
+    kinds: Sequence[Pairs], parameters: Mapping[str, Any], seed: int, *, few_passes: bool = True
+) -> TrainingConfig:
+    """Build the settings of a run on these pairs; see `training_config`."""
+    fewest, pictures = min(map(len, kinds)), kinds[0].frames.rows.ndim == 4
+    return training_config(
+        parameters, fewest, seed, kinds=len(kinds), pictures=pictures, few_passes=few_passes
+    )
 
 
 def _bends_flat_space(parameters: Mapping[str, Any]) -> bool:
@@ -186,11 +178,9 @@ class Run:
     Args:
         kinds: pairs to train on, one or more kinds.
         config: all settings.
-        device: by torch's name, or "auto".
-        verbose: above 0 for a progress bar.
+        parameters: of the estimator: device, progress bar, patience, and a module of the user's own.
         held_out: pairs that decide which weights are kept; None for the last ones.
-        patience: of the early stopping.
-        encoder: a module of the user's own.
+        encoder: a module to train on, in the place of a copy of the user's.
         exchanged: whether to read pairs backwards, too.
 
     """
@@ -199,12 +189,10 @@ class Run:
         self,
         kinds: Sequence[Pairs],
         config: TrainingConfig,
-        device: str,
-        verbose: int,
+        parameters: Mapping[str, Any],
         held_out: Sequence[Pairs] | None = None,
-        patience: int | None = None,
-        encoder: nn.Module | None = None,
         *,
+        encoder: nn.Module | None = None,
         exchanged: bool = False,
     ) -> None:
         frames = kinds[0].frames
@@ -217,15 +205,17 @@ class Run:
         self.held_out = held_out
         if held_out is not None:
             watched = [pairs.some(_MOST_WATCHED, config.seed) for pairs in held_out]
-            self.stopping = watch(watched, self.centre, patience)
+            self.stopping = watch(watched, self.centre, parameters["patience"])
         source = open_source(kinds, config.seed, self.centre)
+        if encoder is None and isinstance(parameters["encoder"], nn.Module):
+            encoder = copy.deepcopy(parameters["encoder"])
         with own_names():
             self.trainer = Trainer(
                 ExchangedSource(source, config.seed) if exchanged else source,
                 config,
                 encoder=encoder,
-                fabric=one_device(device),
-                reporters=[ProgressBar("ContrastiveICA")] if verbose else [],
+                fabric=one_device(parameters["device"]),
+                reporters=[ProgressBar("ContrastiveICA")] if parameters["verbose"] else [],
                 stopping=self.stopping,
             )
 
@@ -333,13 +323,8 @@ def watch(held_out: Sequence[Pairs], centre: Array | None, patience: int | None)
     kinds = [(pairs.batch(centre), pairs.apart) for pairs in held_out]
 
     def score(encoder: Embedding, loss: nn.Module) -> float:
-        device = next(encoder.parameters()).device
         embedded = [
-            (
-                embed_in_chunks(encoder, pairs.x.to(device)),
-                embed_in_chunks(encoder, pairs.x_pos.to(device)),
-                apart,
-            )
+            (embed_in_chunks(encoder, pairs.x), embed_in_chunks(encoder, pairs.x_pos), apart)
             for pairs, apart in kinds
         ]
         return bits_of_kinds(loss, embedded)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from sklearn.utils.validation import validate_data
+from torch import Tensor
 
 from aninfonce._validation import describe
+from aninfonce.encoders.embedding import Embedding
 
 Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 Gaps = Literal["error", "skip"]
 
@@ -247,3 +252,39 @@ def _joined(sessions: Any) -> tuple[Any, tuple[int, ...]]:
         # Names are kept, and pandas is not needed by those who have none.
         return import_module("pandas").concat(list(sessions), ignore_index=True), lengths
     return np.concatenate(parts), lengths
+
+
+@torch.no_grad()
+def embed_rows(
+    encoder: Embedding, x: Array | Frames, *, batch_size: int = 8192, exact: bool = False
+) -> Tensor:
+    """Embed the rows of an array or memory map, a batch at a time.
+
+    Inputs are whitened in float64 whatever the precision of the rest: columns may be far from zero.
+
+    Args:
+        encoder: on any device, in the mode that it is to be used in.
+        x: (N, ...), or rows with their windows.
+        batch_size: rows at once.
+        exact: compute in float64 (where the device has it), so that a row's embedding does not depend on the
+            rows beside it even in the last digits of float32.
+
+    Returns:
+        (N, d) on the encoder's device.
+
+    """
+    weight = next(encoder.parameters())
+    if exact and weight.device.type != "mps":
+        encoder = copy.deepcopy(encoder).double()
+        weight = next(encoder.parameters())
+    inputs = copy.deepcopy(encoder.inputs).cpu().double()
+    parts = (
+        inputs(torch.from_numpy(np.array(x[i : i + batch_size], dtype=np.float64))).to(weight)
+        for i in range(0, len(x), batch_size)
+    )
+    return torch.cat([encoder.head(encoder.body(part)) for part in parts])
+
+
+def embed_columns(encoder: Embedding, x: Array | Frames) -> Floats:
+    """Embed rows and give the columns in float64, for computations of numpy."""
+    return embed_rows(encoder, x).cpu().double().numpy()

@@ -13,19 +13,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from scipy.linalg import eigh
 from scipy.spatial.distance import pdist, squareform
 from torch import Tensor, nn
 
 from aninfonce._seeds import global_stream
-from aninfonce.alignment.map_to_sphere import set_concentration, similarity_of
+from aninfonce.alignment.columns import set_concentration, similarity_of
 from aninfonce.encoders.embedding import Embedding, embed_in_chunks
+from aninfonce.estimator.frames import Floats
 from aninfonce.losses.ensemble import members
 from aninfonce.processes import PairBatch
-
-Floats = npt.NDArray[np.float64]
 
 # Rows between which paths are sought, at most: time and memory grow with their square.
 _LANDMARKS = 2500

@@ -1,4 +1,4 @@
-"""What a fitted estimator shows: plots, a page, attributions, and itself in a notebook."""
+"""What a fitted estimator shows: plots, a page, and itself in a notebook."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from aninfonce._files import write_whole
-from aninfonce._validation import check_choice, check_count, describe
-from aninfonce.estimator.choice_curve import ChoiceCurve
+from aninfonce._validation import check_choice, check_number
+from aninfonce.estimator.choosing import ChoiceCurve
+from aninfonce.estimator.frames import Array, Floats, Index
 from aninfonce.estimator.time_constants import TimeConstants
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from aninfonce.encoders.embedding import Embedding
-    from aninfonce.estimator.frames import Array, Frames, GivenRows
 
 _CHOICES = {"n_components": "number of columns", "lag": "lag [rows]"}
 
@@ -27,24 +24,19 @@ _CHOICES = {"n_components": "number of columns", "lag": "lag [rows]"}
 class Looking(TimeConstants):
     """Methods that show what was found.
 
-    All but `attribution` and `inverse` put the numbers of the fitted estimator into a function of
-    `aninfonce.plots`, and give back its figure: save it with `figure.savefig("name.svg")`.
+    They put the numbers of the fitted estimator into a function of `aninfonce.plots`, and give back its
+    figure: save it with `figure.savefig("name.svg")`.
     """
 
-    encoder_: Embedding
-    blocks_: list[npt.NDArray[np.intp]]
-    held_out_curve_: npt.NDArray[np.float64]
-    held_out_steps_: npt.NDArray[np.intp]
+    blocks_: list[Index]
+    held_out_curve_: Floats
+    held_out_steps_: Index
     best_step_: int
 
     if TYPE_CHECKING:
 
         def transform(self, X: Any, batch_size: int = 8192) -> Any:
             """Embed rows."""
-
-        def _read(self, X: Any, groups: Any, *, reset: bool) -> GivenRows: ...
-
-        def _embed(self, frames: Frames) -> Array: ...
 
     def plot_concentration(
         self, *, as_time: bool | None = None, seconds_per_row: float | None = None
@@ -60,7 +52,6 @@ class Looking(TimeConstants):
             The figure, of `aninfonce.plots.concentration_plot`.
 
         """
-        from aninfonce._validation import check_number
         from aninfonce.plots import concentration_plot
 
         check_is_fitted(self)
@@ -192,64 +183,6 @@ class Looking(TimeConstants):
                 return choice_plot(*curve, name=_CHOICES[name])
         missing = "neither `n_components` nor `lag` was" if which is None else f"`{which}` was not"
         raise ValueError(f"{missing} chosen by `fit`: there is nothing to draw")
-
-    def attribution(self, X: Any, batch_size: int = 1024) -> npt.NDArray[np.float64]:
-        """Tell which inputs each column is read from.
-
-        The mean over rows of |∂zₖ/∂xⱼ|, times the standard deviation of input j in X: how far a column moves,
-        on average, if an input moves by its standard deviation and the others stay. Of inputs that never move
-        alone, such as two sensors of one thing, the network is free to read either, or their difference: only
-        what they add up to means something. `plots.attribution_plot` draws it.
-
-        Args:
-            X: rows (N, D); a few thousand are enough.
-            batch_size: rows at once.
-
-        Returns:
-            (d, D); of windows the sum over their rows.
-
-        """
-        from aninfonce.estimator.attribution import mean_absolute_jacobian
-
-        check_is_fitted(self)
-        frames = self._read(X, None, reset=False).frames
-        shown = frames[np.flatnonzero(frames.usable)]
-        found = mean_absolute_jacobian(self.encoder_, shown, batch_size=batch_size)
-        if frames.window == 1:
-            return found
-        summed: npt.NDArray[np.float64] = found.reshape(len(found), frames.window, -1).sum(axis=1)
-        return summed
-
-    def inverse(self, Z: Any, X: Any, n_neighbors: int = 1) -> Array:
-        """Tell what a point of the embedding looks like: the row of X that is embedded nearest to it.
-
-        Args:
-            Z: points (M, d) of the embedding, such as a walk along one column.
-            X: rows (N, D), or sessions, to choose from.
-            n_neighbors: the mean of so many nearest rows.
-
-        Returns:
-            (M, D).
-
-        """
-        from sklearn.neighbors import NearestNeighbors
-
-        check_is_fitted(self)
-        frames = self._read(X, None, reset=False).frames
-        usable = frames.usable
-        rows, embedded = frames.rows[usable], self._embed(frames)[usable]
-        points = np.asarray(Z, dtype=embedded.dtype)
-        if points.ndim != 2 or points.shape[1] != embedded.shape[1] or not np.isfinite(points).all():
-            raise ValueError(
-                f"`Z` must be finite and of shape (M, {embedded.shape[1]}), got {describe(points)}"
-            )
-        if check_count(n_neighbors, "n_neighbors") > len(rows):
-            raise ValueError(f"`n_neighbors` must be at most the {len(rows)} rows of X, got {n_neighbors}")
-        nearest = NearestNeighbors(n_neighbors=n_neighbors).fit(embedded)
-        found: Array = rows[nearest.kneighbors(points, return_distance=False)].mean(axis=1)
-        return found
-
-    # ------------------------------------------------------------------ in a notebook
 
     def _repr_html_inner(self) -> str:
         """Add what was found to scikit-learn's diagram; `_repr_html_` gives this method out."""

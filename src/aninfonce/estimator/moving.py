@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -16,20 +15,16 @@ from aninfonce._seeds import derive_seed
 from aninfonce._validation import check_count
 from aninfonce.alignment import LinearModes, linear_modes
 from aninfonce.alignment.axes import fix_signs
-from aninfonce.alignment.map_to_sphere import carry_potentials
+from aninfonce.alignment.columns import carry_loss, last_layer
 from aninfonce.alignment.modes import EARLIER
-from aninfonce.encoders.embedding import Embedding, compose_affine, ensure_final_linear, final_linear
-from aninfonce.estimator.columns import embed_rows
-from aninfonce.estimator.describing import Description, blocks_of_kinds
-from aninfonce.estimator.frames import Index
+from aninfonce.encoders.embedding import Embedding, compose_affine
+from aninfonce.estimator.describing import Description, blocks_of_columns
+from aninfonce.estimator.frames import Floats, Index, embed_columns
 from aninfonce.estimator.pairs import Pairs
 from aninfonce.losses import LinearDynamics
-from aninfonce.similarities import LinearStep
 
 if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
-
-Floats = npt.NDArray[np.float64]
 
 # Pairs that the operator and its intervals are fitted on, at most.
 _MOST_PAIRS = 32_768
@@ -178,8 +173,8 @@ def describe_moving(estimator: ContrastiveICA, looked_at: Pairs, trained: Pairs)
     assert isinstance(loss, LinearDynamics)
     some = trained.some(_MOST_PAIRS, derive_seed(seed, "modes"))
     some, back = _with_earlier(some)
-    h, h_pos = (embed_rows(encoder, x).double().cpu().numpy() for x in (some.x, some.x_pos))
-    earlier = [embed_rows(encoder, some.frames[rows]).double().cpu().numpy() for rows in back]
+    h, h_pos = embed_columns(encoder, some.x), embed_columns(encoder, some.x_pos)
+    earlier = [embed_columns(encoder, some.frames[rows]) for rows in back]
     modes = linear_modes(
         h,
         h_pos,
@@ -195,7 +190,7 @@ def describe_moving(estimator: ContrastiveICA, looked_at: Pairs, trained: Pairs)
     estimator.dynamics_gain_ = dynamics_gain(encoder, modes, looked_at.some(_MOST_PAIRS, seed))
     ends = np.concatenate([modes.modulus[:, None], modes.modulus_interval], axis=1).clip(0.0, 1 - _EDGE)
     values = ends / (1 - ends**2)
-    blocks = blocks_of_kinds(np.stack([modes.modulus_interval, modes.angle_interval]))
+    blocks = blocks_of_columns(np.stack([modes.modulus_interval, modes.angle_interval]))
     return Description(values[None, :, 0], values[None, :, 1:], blocks, [])
 
 
@@ -243,16 +238,10 @@ def fold_modes(encoder: Embedding, loss: LinearDynamics, modes: LinearModes, x: 
         x: a few observations (n, D), to find the last layer with.
 
     """
-    weight = next(encoder.parameters())
-    few = encoder.inputs(x.to(weight))
-    encoder.body = ensure_final_linear(encoder.body, few, len(modes.centre)).to(weight.device)
-    last = final_linear(encoder.body, few)
-    assert last is not None
-    matrix, centre = (torch.from_numpy(part).to(weight.device) for part in (modes.matrix, modes.centre))
+    last = last_layer(encoder, x, len(modes.centre))
+    matrix, centre = (torch.from_numpy(part).to(last.weight.device) for part in (modes.matrix, modes.centre))
     compose_affine(last, matrix, centre)
-    carry_potentials(loss, matrix, centre)
-    assert isinstance(loss.similarity, LinearStep)
-    loss.similarity.change_columns(matrix, centre)
+    carry_loss(loss, matrix, centre)
 
 
 def pack_moving(estimator: Moving) -> dict[str, Any] | None:
@@ -290,7 +279,7 @@ def dynamics_gain(encoder: Embedding, modes: LinearModes, pairs: Pairs) -> Dynam
         Bits a pair.
 
     """
-    e, e_pos = (embed_rows(encoder, x).double().cpu().numpy() for x in (pairs.x, pairs.x_pos))
+    e, e_pos = embed_columns(encoder, pairs.x), embed_columns(encoder, pairs.x_pos)
     moving, none, decays = (
         _log_density(e_pos - e @ step) for step in (modes.ahead(1), modes.ahead(0), modes.still())
     )

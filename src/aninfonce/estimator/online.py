@@ -6,13 +6,12 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import nn
 
 from aninfonce._seeds import derive_seed
 from aninfonce.encoders.embedding import WithLinear
 from aninfonce.estimator import alerts
-from aninfonce.estimator.fitting import Run, held_out_curve, loss_curve
-from aninfonce.estimator.settings import checked, draw_seed, online_config, training_config
+from aninfonce.estimator.fitting import Run, config_for, held_out_curve, loss_curve
+from aninfonce.estimator.settings import checked, draw_seed, online_config
 
 if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
@@ -40,8 +39,7 @@ def train_on(
         estimator.start_residual_ = None
         kinds = estimator._make_kinds(frames, y, X_pos, augment, parameters)
         seed = draw_seed(estimator.random_state)
-        pictures = frames.rows.ndim == 4
-        whole = training_config(parameters, min(map(len, kinds)), seed, kinds=len(kinds), pictures=pictures)
+        whole = config_for(kinds, parameters, seed)
     else:
         if parameters["n_components"] != estimator._n_features_out:
             raise ValueError(
@@ -55,11 +53,11 @@ def train_on(
     step = 0 if first else estimator.n_iter_
     own = derive_seed(seed, "call", step) % 2**31
     config = online_config(whole, len(kinds) * min(map(len, kinds))).model_copy(update={"seed": own})
-    encoder = copy.deepcopy(estimator.encoder) if isinstance(estimator.encoder, nn.Module) else None
+    encoder = None
     if not first and isinstance(estimator.encoder_.body, WithLinear):
         # `fit` put a layer behind a network that does not end in a linear one.
         encoder = copy.deepcopy(estimator.encoder_.body)
-    run = Run(kinds, config, estimator.device, estimator.verbose, encoder=encoder)
+    run = Run(kinds, config, parameters, encoder=encoder)
     if not first:
         run.start_from(estimator.encoder_, estimator.loss_, estimator._optimizer_states)
     fitted = run.fit()

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aninfonce._validation import brief
-from aninfonce.estimator.choice_curve import ChoiceCurve
-from aninfonce.estimator.choosing import choose_lag
+from aninfonce.estimator.choosing import ChoiceCurve
 from aninfonce.estimator.frames import Frames, Gaps, GivenRows, read_rows
+from aninfonce.estimator.lag_choice import choose_lag
 from aninfonce.estimator.pairs import Augment, Pairs, holds_rows, make_pairs
 
 

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from aninfonce._seeds import derive_seed, stream
 from aninfonce._validation import check_count, describe
-from aninfonce.estimator.frames import Array, Frames, Index, check_ranges, without_mask
-from aninfonce.estimator.holding_out import later_rows
+from aninfonce.encoders.embedding import Embedding
+from aninfonce.estimator.frames import Array, Frames, Index, check_ranges, embed_rows, without_mask
 from aninfonce.processes import PairBatch
 
 Augment = Callable[[Array], Any]
@@ -23,6 +23,8 @@ Augment = Callable[[Array], Any]
 # Lags from a pair of a recording to the next that may be its negative: at 4, intervals of Λ̂ cover as they
 # should (benchmarks/coverage.py); at 1, rows are negatives of their own pairs.
 _LAGS_APART = 4
+# Sessions to be held out for that to be done whole; of fewer, the end of each is.
+_FEWEST_WHOLE = 3
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,40 @@ class Pairs:
     def batch(self, centre: Array | None = None) -> PairBatch:
         """Give the pairs in float32, less a constant that would take the place of their digits."""
         return PairBatch(in_float32(self.x, centre), in_float32(self.x_pos, centre))
+
+    def embedded(self, encoder: Embedding) -> tuple[Tensor, Tensor]:
+        """Embed anchors and positives, (N, d) each."""
+        return embed_rows(encoder, self.x), embed_rows(encoder, self.x_pos)
+
+
+def later_rows(session: Index, share: float, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Choose whole sessions at random if there are many, the end of each otherwise.
+
+    Example:
+        >>> later_rows(np.array([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, np.random.default_rng(0)).nonzero()[0]
+        array([3, 7])
+
+    Args:
+        session: (N,) ascending numbers.
+        share: of the rows to hold out.
+        rng: chooses sessions.
+
+    Returns:
+        Whether a row is held out, (N,).
+
+    """
+    _, numbers, sizes = np.unique(session, return_inverse=True, return_counts=True)
+    if share * len(sizes) >= _FEWEST_WHOLE:
+        order = rng.permutation(len(sizes))
+        whole = np.zeros(len(sizes), dtype=bool)
+        whole[order] = np.cumsum(sizes[order]) <= share * len(session)
+        # Unless one of them is so long that hardly any is left to hold out.
+        if whole[numbers].sum() >= 0.5 * share * len(session):
+            return whole[numbers]
+    ends = np.cumsum(sizes)
+    # Differences of rounded sums: as many in all as of one session of this length.
+    held = np.diff((share * ends).astype(np.intp), prepend=0)
+    return np.arange(len(session)) >= (ends - held)[numbers]
 
 
 def make_pairs(

@@ -6,21 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import t as student
 
 from aninfonce._seeds import derive_seed
-from aninfonce.estimator.columns import embed_rows
-from aninfonce.estimator.describing import blocks_of_kinds, describe, times_of_columns
+from aninfonce.estimator.describing import blocks_of_columns, describe, times_of_columns
 from aninfonce.estimator.fitting import train
+from aninfonce.estimator.frames import Floats, Index, embed_columns
 from aninfonce.metrics import linear_r2
 
 if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
     from aninfonce.estimator.pairs import Pairs
-
-Floats = npt.NDArray[np.float64]
 
 # Rows that runs are compared on, at most.
 _ROWS = 8192
@@ -45,17 +42,17 @@ def refit(
     columns = len(estimator.concentration_)
     parameters = {**parameters, "n_components": columns, "space": estimator.config_.space}
     rows = kinds[0].some(_ROWS, derive_seed(seed, "refits")).x
-    own = embed_rows(estimator.encoder_, rows).double().cpu()
+    own = embed_columns(estimator.encoder_, rows)
     found, times, agreement = [estimator.concentrations_], [estimator.decay_times_], []
     for number in range(parameters["refits"]):
         other_seed = derive_seed(seed, "refit", number) % 2**31
-        run = train(kinds, parameters, other_seed, device=estimator.device, verbose=estimator.verbose)
-        encoder, loss = run.fitted.encoder, run.fitted.loss
-        flat = estimator.space_ in ("flat", "box")
-        looked_at = run.kinds if run.held_out is None else run.held_out
-        values = describe(encoder, loss, looked_at, run.kinds[0], other_seed, flat=flat, sort=True).values
-        other = embed_rows(encoder, rows).double().cpu()
-        matched = matched_columns(own.numpy(), other.numpy())
+        run = train(kinds, parameters, other_seed)
+        encoder, flat = run.fitted.encoder, estimator.space_ in ("flat", "box")
+        values = describe(
+            encoder, run.fitted.loss, run.looked_at, run.kinds[0], other_seed, flat=flat, sort=True
+        ).values
+        other = embed_columns(encoder, rows)
+        matched = matched_columns(own, other)
         found.append(values[:, matched])
         if len(estimator.decay_times_):
             times.append(times_of_columns(encoder, kinds[0].frames, min(estimator.lags_))[matched])
@@ -70,7 +67,7 @@ def refit(
     estimator.refit_agreement_ = np.array(agreement)
 
 
-def blocks_left(interval: Floats, separated: Sequence[npt.NDArray[np.intp]]) -> list[npt.NDArray[np.intp]]:
+def blocks_left(interval: Floats, separated: Sequence[Index]) -> list[Index]:
     """Put columns into one block that intervals do not tell apart, and independence did not either.
 
     Example:
@@ -87,18 +84,18 @@ def blocks_left(interval: Floats, separated: Sequence[npt.NDArray[np.intp]]) -> 
         Columns of each block.
 
     """
-    left: list[npt.NDArray[np.intp]] = []
-    for block in blocks_of_kinds(interval):
+    left: list[Index] = []
+    for block in blocks_of_columns(interval):
         told = any(np.isin(block, columns).all() for columns in separated)
-        left += [block[i : i + 1] for i in range(len(block))] if told else [block]
+        left += np.split(block, len(block)) if told else [block]
     return left
 
 
-def matched_columns(own: Floats, other: Floats) -> npt.NDArray[np.intp]:
+def matched_columns(own: Floats, other: Floats) -> Index:
     """Find for each column of one embedding the column of another that correlates most with it, (d,)."""
     d = own.shape[1]
     correlation = np.nan_to_num(np.abs(np.corrcoef(own.T, other.T)[:d, d:]))
-    matched: npt.NDArray[np.intp] = linear_sum_assignment(-correlation)[1]
+    matched: Index = linear_sum_assignment(-correlation)[1]
     return matched
 
 

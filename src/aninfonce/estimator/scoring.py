@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce.diagnostics.negatives import spread_blocks
-from aninfonce.losses.ensemble import members
+from aninfonce.losses.ensemble import by_kind
 
 Embedded = tuple[Tensor, Tensor, int]
 
@@ -25,10 +25,8 @@ def bits_of_kinds(loss: nn.Module, kinds: Sequence[Embedded]) -> float:
         Bits a pair.
 
     """
-    parts: Sequence[nn.Module] = members(loss) if len(kinds) > 1 else [loss]
     scores = [
-        bits_above_chance(part, z, z_pos, apart=apart)
-        for part, (z, z_pos, apart) in zip(parts, kinds, strict=True)
+        bits_above_chance(part, z, z_pos, apart=apart) for part, (z, z_pos, apart) in by_kind(loss, kinds)
     ]
     return sum(scores) / len(scores)
 

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce.alignment.closing_flat import close_flat
-from aninfonce.alignment.map_to_sphere import similarity_of
+from aninfonce.alignment.columns import similarity_of
 from aninfonce.diagnostics.negatives import spread_blocks
 from aninfonce.encoders import MLP, SphereHead
 from aninfonce.encoders.embedding import Embedding

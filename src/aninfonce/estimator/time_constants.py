@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from aninfonce.alignment import time_constant
-
-Floats = npt.NDArray[np.float64]
+from aninfonce.estimator.frames import Floats
 
 
 class TimeConstants:

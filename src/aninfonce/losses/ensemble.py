@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +12,8 @@ from aninfonce._validation import check_count
 from aninfonce.losses.functional import Components
 from aninfonce.losses.modules import AnInfoNCE, InfoNCEOptions
 from aninfonce.similarities._positive import PositiveMap
+
+Kind = TypeVar("Kind")
 
 
 class EnsembleAnInfoNCE(nn.Module):
@@ -162,3 +164,15 @@ def members(loss: nn.Module) -> list[AnInfoNCE]:
     if isinstance(loss, AlternatingLoss):
         return loss.ensemble._members()
     return [loss] if isinstance(loss, AnInfoNCE) else []
+
+
+def by_kind(loss: nn.Module, kinds: Sequence[Kind]) -> Iterator[tuple[nn.Module, Kind]]:
+    """Give each kind of pairs together with its own loss: one part for each of several, all for a single one.
+
+    Example:
+        >>> [type(part).__name__ for part, _ in by_kind(AlternatingLoss(EnsembleAnInfoNCE(3, 2)), "ab")]
+        ['AnInfoNCE', 'AnInfoNCE']
+
+    """
+    parts: Sequence[nn.Module] = members(loss) if len(kinds) > 1 else [loss]
+    return zip(parts, kinds, strict=True)
