@@ -1,4 +1,4 @@
-"""What a user should know about data or outcome of a fit: one kind of warning, each with its remedy."""
+"""What a user should know about the data or the outcome of a fit: warnings, each with its remedy."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
 
 _PACKAGE = str(Path(__file__).parents[1])
-# Rows that the rank of the data is judged by: enough to span the columns of an embedding.
+# Rows from which the rank of the data is judged: enough to span the columns of an embedding.
 _ROWS_FOR_RANK = 512
 # Directions with less than this share of the largest spread, after scaling, do not count as filled.
 _EMPTY = 1e-6
-# A positive is an anchor a little changed. Means of a column further apart than this share of its spread, or
-# spreads further apart than this factor, speak for another unit or another step of a pipeline.
+# A positive is a slightly changed anchor. If the means of a column differ by more than this share of its
+# spread, or the spreads by more than this factor, one side probably has another unit or missed a step.
 _LARGEST_SHIFT, _LARGEST_FACTOR = 0.5, 2.0
-# Fewer pairs than this, or than this many for each entry of the d × d metric that gives the axes, say little.
+# Fewer pairs than this, or fewer per entry of the d × d metric that gives the axes, say little.
 _FEWEST_PAIRS, _FEWEST_PER_ENTRY = 100, 10
-# An interval of Λ̂ that begins at 0 and ends below this share of the largest Λ̂ is one around 0.
+# An interval of Λ̂ that begins at 0 and ends below this share of the largest Λ̂ counts as zero.
 _EMPTY_COLUMN = 0.1
-# Residual of a geodesic start above which rows do not lie on a sheet of as many columns: of rats' paths it is
-# .03 where the sheet was found, and .15 or more where paths cut corners.
+# Residual of a geodesic start above which rows do not lie on a sheet of that many columns. For rats' paths it
+# is .03 where the sheet was found, and .15 or more where paths cut corners.
 _ROUGH_START = 0.1
-# Bits that the held-out score may fall from its best to the last step without a word.
+# Bits that the held-out score may lose from its best to the last step without a warning.
 _LOST_BITS = 0.1
 
 
 class ContrastiveICAWarning(UserWarning):
-    """Something about the data or the outcome of a fit that its user should know.
+    """Something that the user should know about the data or the outcome of a fit.
 
     Example:
         >>> with warnings.catch_warnings():
@@ -47,37 +47,37 @@ class ContrastiveICAWarning(UserWarning):
 
 
 def warn_about_size(pairs: Pairs, n_components: int, space: str) -> None:
-    """Say before training if there are too few rows, or columns, for what is asked of them."""
+    """Warn before training if there are too few pairs or inputs for the columns asked for."""
     _warn_about_number(len(pairs), n_components)
     _warn_about_rank(pairs.x, n_components, space)
 
 
 def warn_about_positives(pairs: Pairs) -> None:
-    """Say before training if the positives cannot be meant."""
+    """Warn before training if positives are copies, or went through other steps than the anchors."""
     _warn_about_copies(pairs)
     if pairs.given:
         _warn_about_scales(pairs.x, pairs.x_pos)
 
 
 def warn_about_outcome(estimator: ContrastiveICA) -> None:
-    """Say after training what is doubtful about its start and outcome."""
+    """Warn after training about what is doubtful in its start and outcome."""
     residual = estimator.start_residual_
     if residual is not None and residual > _ROUGH_START:
         _warn(
-            f"distances in {estimator.config_.dim} columns leave {residual:.0%} of the lengths of paths open"
-            " (`start_residual_`): the geodesic start may be folded itself. More `n_components`, another"
-            " `lag` or a longer `window` may help; if not, start='random'"
+            f"distances in {estimator.config_.dim} columns leave {residual:.0%} of the path lengths"
+            " unexplained (`start_residual_`): the geodesic start may itself be folded. More `n_components`,"
+            " another `lag` or a longer `window` may help; if not, use start='random'"
         )
     if estimator.folded_:
         _warn(
-            "the embedding covers its sphere unevenly, as if the sign of a factor was lost (`folded_`). More"
+            "the embedding covers its sphere unevenly, as if the sign of a factor were lost (`folded_`). More"
             " steps, more pairs, another `random_state`, one more in `n_components`, or space='auto' may help"
         )
     values, (low, high) = estimator.concentration_, estimator.concentration_interval_.T
     if (low <= 0.0).all():
         _warn(
-            "Λ̂ cannot be told from 0 in any column: as far as these pairs tell, pairs share nothing. See"
-            " whether they belong together; if they do, give more of them, or a shorter `lag`"
+            "Λ̂ cannot be told from 0 in any column: as far as these data show, pairs share nothing. Check"
+            " that they belong together; if they do, give more of them, or a shorter `lag`"
         )
         return
     empty = np.flatnonzero((low <= 0.0) & ((values <= 0.0) | (high < _EMPTY_COLUMN * values.max())))
@@ -85,12 +85,12 @@ def warn_about_outcome(estimator: ContrastiveICA) -> None:
         fewest = 1 if estimator.space_ in ("flat", "box", "unbounded") else 2
         _warn(
             f"Λ̂ is 0 in column(s) {', '.join(map(str, empty))}: pairs share nothing there. Try"
-            f" n_components={max(fewest, len(values) - len(empty))}, or see whether the pairs belong together"
+            f" n_components={max(fewest, len(values) - len(empty))}, or check that the pairs belong together"
         )
 
 
 def warn_about_thrown_away(stopping: EarlyStopping, steps: int, asked: int) -> None:
-    """Say that steps which were asked for did harm, or were not taken."""
+    """Warn that steps which were asked for did harm, or were not taken."""
     if steps == asked and stopping.best_score - stopping.scores[-1] < _LOST_BITS:
         return
     left = f", and {asked - steps} of the {asked} asked for were not taken" if steps < asked else ""
@@ -105,8 +105,8 @@ def _warn_about_number(pairs: int, n_components: int) -> None:
     fewest = max(_FEWEST_PAIRS, _FEWEST_PER_ENTRY * n_components * (n_components + 1) // 2)
     if pairs < fewest:
         _warn(
-            f"{pairs} pairs are few for n_components={n_components}: a network learns them by heart, and"
-            f" neither embedding nor Λ̂ can be trusted. Give at least {fewest} pairs, or ask for fewer columns"
+            f"{pairs} pairs are few for n_components={n_components}: a network memorises them, and neither"
+            f" embedding nor Λ̂ can be trusted. Give at least {fewest} pairs, or ask for fewer columns"
         )
 
 
@@ -114,7 +114,7 @@ def _warn_about_rank(x: Array, n_components: int, space: str) -> None:
     on_sphere = space in ("sphere", "learnable-sphere")
     needed = n_components - 1 if on_sphere else n_components
     rank = _rank(x, max(_ROWS_FOR_RANK, 2 * n_components))
-    # Of fewer rows than that one cannot tell.
+    # Fewer rows cannot span the directions.
     if rank < needed and len(x) > needed:
         why = " (on a sphere, d columns hold d − 1 free factors)" if on_sphere else ""
         _warn(
@@ -148,7 +148,7 @@ def _warn_about_copies(pairs: Pairs) -> None:
 
 
 def _warn_about_scales(x: Array, x_pos: Array) -> None:
-    # Of pictures, channels: single pixels may be constant before they are moved.
+    # Pictures are compared by channel: a pixel may be constant until the picture is moved.
     which, axes = ("columns", 0) if x.ndim == 2 else ("channels", (0, 2, 3))
     (mean, spread), (mean_pos, spread_pos) = (
         (part.mean(axis=axes, dtype=np.float64), part.std(axis=axes, dtype=np.float64)) for part in (x, x_pos)
@@ -168,7 +168,7 @@ def _warn_about_scales(x: Array, x_pos: Array) -> None:
 
 
 def _warn(message: str) -> None:
-    """Warn at the line of the user's code that called the package."""
+    """Warn at the line of user code that called the package."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1

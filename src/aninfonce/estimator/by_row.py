@@ -1,4 +1,4 @@
-"""What an estimator knows of single rows: their Λ̂, the inputs that they are read from, rows like them."""
+"""What an estimator knows about single rows: their Λ̂, the inputs that matter, and rows like a point."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 class ByRow:
-    """Methods that tell of single rows what their embedding does not."""
+    """Methods that look at rows one by one."""
 
     @torch.no_grad()
     def concentration_at(self: ContrastiveICA, X: Any, *, groups: Any = None) -> Any:  # type: ignore[misc]
-        """Λ̂ of each row as an anchor: how closely its positives keep to it, in each column.
+        """Λ̂ of each row as an anchor: how close its positives stay to it, in each column.
 
         Args:
             X: as in `fit`.
             groups: as in `fit`.
 
         Returns:
-            (N, d), in the order of `transform`'s columns; a list for a list of sessions. Rows differ only
-            with `concentration="per-anchor"`, and unless a linear map was kept, which has one Λ̂; otherwise
-            each is `concentration_`.
+            (N, d), in the order of `transform`'s columns; a list for a list of sessions. Rows only differ
+            with `concentration="per-anchor"`, unless a linear map was kept, which has one Λ̂. Otherwise each
+            row is `concentration_`.
 
         """
         check_is_fitted(self)
@@ -49,19 +49,19 @@ class ByRow:
         return given.like_given(loss.concentration_at(rows).cpu().numpy())
 
     def attribution(self: ContrastiveICA, X: Any, batch_size: int = 1024) -> Floats:  # type: ignore[misc]
-        """Tell which inputs each column is read from.
+        """Tell how much each column depends on each input.
 
         The mean over rows of |∂zₖ/∂xⱼ|, times the standard deviation of input j in X: how far a column moves,
-        on average, if an input moves by its standard deviation and the others stay. Of inputs that never move
-        alone, such as two sensors of one thing, the network is free to read either, or their difference: only
-        what they add up to means something. `plots.attribution_plot` draws it.
+        on average, if an input moves by its standard deviation and the others stay. Where inputs never move
+        alone, such as two sensors of one thing, the network is free to use either, or their difference: then
+        only their sum means something. `plots.attribution_plot` draws it.
 
         Args:
             X: rows (N, D); a few thousand are enough.
             batch_size: rows at once.
 
         Returns:
-            (d, D); of windows the sum over their rows.
+            (d, D); summed over the rows of a window.
 
         """
         check_is_fitted(self)
@@ -74,12 +74,12 @@ class ByRow:
         return summed
 
     def inverse(self: ContrastiveICA, Z: Any, X: Any, n_neighbors: int = 1) -> Array:  # type: ignore[misc]
-        """Tell what a point of the embedding looks like: the row of X that is embedded nearest to it.
+        """Show what a point of the embedding looks like: the row of X whose embedding is nearest to it.
 
         Args:
             Z: points (M, d) of the embedding, such as a walk along one column.
             X: rows (N, D), or sessions, to choose from.
-            n_neighbors: the mean of so many nearest rows.
+            n_neighbors: number of nearest rows to average.
 
         Returns:
             (M, D).
@@ -102,9 +102,9 @@ class ByRow:
 
 
 def mean_absolute_jacobian(encoder: nn.Module, x: Array, *, batch_size: int = 1024) -> Floats:
-    """Average |∂zₖ/∂xⱼ| over rows, each input counted in its standard deviations.
+    """Average |∂zₖ/∂xⱼ| over rows, with each input in units of its standard deviation.
 
-    One backward pass a column and batch, in float64: the rows of a batch do not touch each other, so that the
+    One backward pass per column and batch, in float64: rows of a batch do not affect each other, so the
     gradient of a column's sum holds the gradients of all its rows.
 
     Example:
@@ -125,7 +125,7 @@ def mean_absolute_jacobian(encoder: nn.Module, x: Array, *, batch_size: int = 10
     check_count(batch_size, "batch_size")
     encoder = copy.deepcopy(encoder)
     device = next(encoder.parameters()).device
-    # Apple's graphics know no float64.
+    # Apple's graphics processors have no float64.
     encoder = (encoder.cpu() if device.type == "mps" else encoder).double().eval().requires_grad_(False)
     device = next(encoder.parameters()).device
     total: Floats | None = None

@@ -31,7 +31,7 @@ _MOST_PAIRS = 8192
 def held_out_bits(run: Trained) -> Floats:
     """Score a run on blocks of its held-out pairs, all kinds one after another, in bits (B,).
 
-    Runs that hold out the same pairs are scored on the same blocks.
+    Runs with the same held-out pairs are scored on the same blocks.
     """
     assert run.held_out is not None
     scores: list[float] = []
@@ -78,20 +78,11 @@ class ChoiceCurve(NamedTuple):
 def choose_columns(
     kinds: Sequence[Pairs], parameters: Mapping[str, Any], seed: int
 ) -> tuple[Trained, ChoiceCurve]:
-    """Train with more and more columns, and keep the fewest that tell as much as any.
+    """Train with more and more columns, and keep the fewest that are as good as any.
 
-    Bits of held-out pairs rise with every factor that a column is added for, and fall again when columns are
-    left to learn noise. A number counts as good as the best if it is within two standard errors of it, by
-    blocks of the same pairs.
-
-    Args:
-        kinds: one or more kinds of pairs.
-        parameters: of the estimator, `checked`.
-        seed: of all runs.
-
-    Returns:
-        The run of the chosen number, and what all were scored with.
-
+    Held-out bits rise with every factor that gets a column, and fall again when further columns learn noise.
+    A number counts as good as the best if it is within two standard errors of it, by blocks of the same
+    pairs. Gives the run of the chosen number, and the scores of all; arguments as in `train`.
     """
     tried: dict[int, tuple[Trained, Floats]] = {}
     best, in_vain = -np.inf, 0
@@ -131,9 +122,9 @@ class NonlinearGain(NamedTuple):
     """What a network tells about held-out pairs beyond the best linear map.
 
     Attributes:
-        bits: a pair.
+        bits: per pair.
         error: standard error, by blocks of the same pairs.
-        linear: whether the linear map was kept: the network was not ahead by two standard errors.
+        linear: whether the linear map was kept, because the network was not ahead by two standard errors.
 
     """
 
@@ -143,18 +134,15 @@ class NonlinearGain(NamedTuple):
 
 
 def no_worse_than_linear(run: Trained) -> tuple[Trained, NonlinearGain | None]:
-    """Keep a linear map in the place of a network that is not clearly ahead of it.
+    """Keep a linear map in place of a network that is not clearly ahead of it.
 
-    A network always bends what it is given a little, to fit the noise of its pairs. Where the data are linear
-    in their factors, or too few for more, the linear map is nearer to the factors: of 4800 rows of a linear
-    mixture the network ends at R² .97, the linear map at 1.00.
-
-    Args:
-        run: of a network.
+    A network always bends its inputs a little, to fit the noise of its pairs. Where the data are linear in
+    their factors, or too few for more, the linear map is nearer to the factors: on 4800 rows of a linear
+    mixture the network reaches R² .97, the linear map 1.00.
 
     Returns:
         The run to keep, and the comparison; None where there is nothing to compare: without held-out pairs,
-        with a network other than the estimator's own, or on a sphere, where linear maps do not live.
+        with a network other than the estimator's own, or on a sphere, which no linear map covers.
 
     """
     choice, linear = run.fitted.choice, run.linear
@@ -166,5 +154,5 @@ def no_worse_than_linear(run: Trained) -> tuple[Trained, NonlinearGain | None]:
     gain = NonlinearGain(float(ahead.mean()), error, bool(ahead.mean() < _ERRORS * error))
     if not gain.linear:
         return run, gain
-    # Where the factors live was found by the network, and stays known.
+    # The network found where the factors live: that stays known.
     return linear._replace(fitted=replace(linear.fitted, choice=choice)), gain

@@ -1,4 +1,4 @@
-"""Do two runs agree? Up to the transformation that the theory permits, and beside runs on broken pairs."""
+"""Whether two runs agree, up to what the theory leaves open and compared with runs on broken pairs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Consistency:
     """Agreement of two embeddings of the same rows.
 
     Attributes:
-        agreement: mean R² over columns after the permitted transformation: a sign for a factor whose Λ is its
-            own, a rotation within a block of equal Λ. 1 if the runs found the same factors.
-        per_column: the same, one number a column.
+        agreement: mean R² over columns after the permitted transformation: a sign for a factor with a Λ of
+            its own, a rotation within a block of equal Λ. 1 if the runs found the same factors.
+        per_column: the same, one number per column.
         blocks: columns that were rotated together: those that share a Λ in either run.
         linear: mean R² of any linear map between the two. Above `agreement` if both hold the same factors
             in other directions.
         control: `agreement` of two runs on broken pairs; None if it was not asked for. If it is high, the
-            data's marginal distribution alone brings runs together, and `agreement` says little about pairs.
+            distribution of the rows alone makes runs agree, and `agreement` says little about the pairs.
         flags: what is unusual, in words.
 
     """
@@ -70,12 +70,12 @@ def consistency(
     Args:
         est_a: fitted.
         est_b: fitted, with the same number of columns; from another seed, or on other rows.
-        X: rows (N, D), best such that neither has seen.
-        y: positives of X, as in `ContrastiveICA.fit`; used for the control only.
-        X_pos: likewise; if nothing is given, pairs are made as `est_a` had them.
+        X: rows (N, D), preferably rows that neither has seen.
+        y: positives of X, as in `ContrastiveICA.fit`; only used for the control.
+        X_pos: likewise; if nothing is given, pairs are made as `est_a` made them.
         groups: likewise.
         augment: likewise.
-        control: also train two clones on pairs of X that were shuffled. Takes as long as the two fits.
+        control: whether to also train two clones on shuffled pairs of X. Takes as long as the two fits.
 
     Returns:
         The agreement and its control.
@@ -113,12 +113,12 @@ def consistency(
 def _control(est_a: ContrastiveICA, est_b: ContrastiveICA, X: Any, ways: tuple[Any, ...]) -> float:
     """Agreement of clones of both on shuffled pairs, from different seeds, after as many steps.
 
-    Nothing is held out: as there is nothing to be learned, that would leave them hardly trained at all.
+    Nothing is held out: there is nothing to be learned, so training would end almost at once.
     """
-    # Of several lags the first: what is broken has none.
+    # Only the first of several lags: broken pairs have none.
     pairs = est_a.pairs_like_fit(X, *ways)[0]
     with warnings.catch_warnings():
-        # Pairs that were broken on purpose give every reason to warn.
+        # Pairs that were broken on purpose give every reason for warnings.
         warnings.simplefilter("ignore", ContrastiveICAWarning)
         first, second = (
             clone(estimator)
@@ -147,7 +147,7 @@ def _as_matrix(embedded: Any) -> Floats:
 
 
 def _agreement(a: Floats, b: Floats, blocks: list[Index]) -> Floats:
-    """R² of every column from the other's block, both ways; fitted on even rows, read on odd ones."""
+    """R² of each column from the other run's block, in both directions; fitted on even rows, read on odd."""
     scores = np.zeros(a.shape[1])
     for block in blocks:
         for target, source in ((a, b), (b, a)):

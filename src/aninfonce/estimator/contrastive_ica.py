@@ -53,9 +53,9 @@ class ContrastiveICA(
 
     `fit(X, X_pos)` learns from rows that share their causes, `fit(X)` from a recording whose neighbouring
     rows do, `fit(X, augment=f)` from rows and random changes of them. Several sessions come as a list of
-    arrays, or in one array with their labels as `groups`. scikit-learn passes targets as `y`: a `y` of the
-    shape of X is taken as `X_pos`, so that searches can split pairs; a 1-d `y` is ignored, as by every
-    unsupervised estimator.
+    arrays, or as one array with their labels as `groups`. scikit-learn passes targets as `y`: a `y` of the
+    shape of X is taken as `X_pos`, so that searches can split pairs; a 1-d `y` is ignored, as every
+    unsupervised estimator ignores it.
 
     Example:
         >>> import numpy as np
@@ -68,54 +68,55 @@ class ContrastiveICA(
         ((1000, 3), (3,), True)
 
     Args:
-        n_components: d, columns of the embedding; at least 2 on a sphere. "auto" tries more and more, and
-            keeps the fewest whose held-out score is within two standard errors of the best.
+        n_components: d, columns of the embedding; at least 2 on a sphere. "auto" tries larger and larger
+            numbers, and keeps the smallest whose held-out score is within two standard errors of the best.
         space: where the embedding lives: "flat" for factors of any distribution, "sphere" as in the papers,
             or "auto" to find out; "learnable-sphere", "box" or "unbounded" for the heads of the papers.
         lag: rows from an anchor to its positive, where X is a recording. Several lags have a Λ̂ each and share
             the axes. "auto" takes the longest over which most of the recording is still remembered; None the
             shortest: 1, or the window.
-        window: odd number of rows that the encoder sees at once, around each row, where one does not tell
-            enough.
+        window: odd number of rows around each row that the encoder sees at once, where a single row does not
+            tell enough.
         gaps: "skip" leaves rows with NaN out of all pairs and windows, and gives them back as NaN.
-        rate: rows per second, to tell time constants in seconds.
+        rate: rows per second, to give time constants in seconds.
         loss: "aninfonce", "infonce", "lp" or "nt-xent".
-        concentration: "one" Λ̂ for all pairs, or "per-anchor": `concentration_at` then tells that of each row,
+        concentration: "one" Λ̂ for all pairs, or "per-anchor": `concentration_at` then gives that of each row,
             and `concentration_` is the best single one. In flat space if `space` is "auto".
-        dynamics: "linear" for recordings in which something turns: `predict` then tells where the embedding
-            goes, and `modes_` how; columns are decays and oscillators. None is for factors that keep still.
+        dynamics: "linear" for recordings in which something rotates: columns are then decays and oscillators,
+            `predict` says where the embedding goes, and `modes_` how. None for factors that do not rotate.
         recipe: "fast", "paper", or a dictionary of `aninfonce.training.Recipe`'s settings.
         max_steps: of the optimiser, at most; the recipe's if None. Where no pairs are held out, None is about
-            30 passes over them: beyond that a network learns few pairs by heart.
+            30 passes over them: beyond that a network memorises a small set of pairs.
         batch_size: pairs per step; the recipe's if None. Never more than there are pairs.
-        encoder: name of the network, or a `torch.nn.Module` of your own from (n, ...) to (n, d); its weights
-            are the start, and the module itself stays as it is.
+        encoder: name of the network, or a `torch.nn.Module` of your own from (n, ...) to (n, d). Training
+            starts from its weights, and changes a copy.
         encoder_options: of the network, such as `{"width": 256}`.
         loss_options: of the loss, such as `{"temperature": 0.5}`.
-        whiten: "scale" brings each input to one scale; True decorrelates them, which mixtures of few
-            noise-free channels may want, and which blows up noise.
-        input_dropout: share of the inputs left out at random in every step, against learning noise by heart.
-        validation_fraction: of the pairs, held out from training: they decide which weights are kept, and Λ̂
-            is theirs. Of a few sessions it is the end of each, of many it is whole ones. Not used where it
-            would be fewer than 20 pairs.
+        whiten: "scale" brings all inputs to one scale; True decorrelates them too, which may help with few
+            noise-free channels, and amplifies noise.
+        input_dropout: share of the inputs left out at random in every step, so that noise is not memorised.
+        validation_fraction: share of the pairs that is held out of training: they decide which weights are
+            kept, and Λ̂ is fitted on them. With a few sessions it is the end of each, with many it is whole
+            ones. Nothing is held out where that would be fewer than 20 pairs.
         patience: evaluations of the held-out score without a new best before training ends (or moves on to
-            the sphere): every 5 steps at first, later every 5 % of them, at least 100 in a run; None for all.
+            the sphere): every 5 steps at first, later every 5 % of them, at least 100 in a run. None never
+            ends early.
         start: "random" weights, or "geodesic": the encoder is first fitted to rows unrolled by the lengths of
-            paths through neighbours (Isomap), where maps of few factors fold from random weights.
-        n_init: runs from other random weights, of which the one with the best held-out score is kept.
+            paths through neighbours (Isomap). For maps of few factors that fold from random weights.
+        n_init: runs from different random weights, of which the one with the best held-out score is kept.
         refits: further runs from other seeds, whose spread widens the intervals of Λ̂.
         random_state: draws weights and batches: a number, a `numpy.random.RandomState`, or None.
         device: "auto", "cpu", "cuda", "cuda:1", "mps".
         verbose: 1 shows a progress bar.
 
     Attributes:
-        concentration_: Λ̂ (d,), one number a column of the embedding; ascending after `fit`. Of several lags
-            that of the first; `concentrations_` (L, d) has all.
+        concentration_: Λ̂ (d,), one number per column of the embedding; ascending after `fit`. With several
+            lags, that of the first; `concentrations_` (L, d) has all.
         concentration_interval_: 95 % intervals (d, 2) of what the pairs say about this embedding; with
-            `refits`, of what another run would find too, but not of what all runs get wrong alike.
+            `refits`, also of what another run would find, but not of what all runs get wrong alike.
             `concentrations_interval_` (L, d, 2) has all lags.
-        blocks_: list of arrays of columns whose intervals overlap: these may still be rotated among each
-            other. A block of one column is a factor by itself.
+        blocks_: list of arrays of columns whose intervals overlap: these may still be rotated among
+            themselves. A block of one column is a factor by itself.
         separated_: columns that share a Λ̂ and were told apart by being independent and not Gaussian.
         loss_curve_: running mean of the loss, in nats, at the steps `loss_steps_`.
         held_out_curve_: bits on held-out pairs (see `score`) at the steps `held_out_steps_`; those in flat
@@ -125,26 +126,26 @@ class ContrastiveICA(
         config_: all settings of the training run.
         space_: where the embedding lives; "box" is flat with uniform columns.
         space_evidence_: why, a `SpaceChoice`; None if `space` was not "auto".
-        lag_: the lag, or several; None if X was no recording.
+        lag_: the lag, or several; None if X was not a recording.
         time_constants_: time after which a column's autocorrelation has fallen to 1/e, in rows or seconds,
-            with `time_constants_interval_`, for recordings in flat space. Errors from row to row, for which
-            Λ̂ of a slow column is too small, do not count.
-        n_components_curve_: what each number of columns scored; None if the number was given.
+            with `time_constants_interval_`, for recordings in flat space. Errors that differ from row to row
+            do not count here; they make Λ̂ of a slow column too small.
+        n_components_curve_: the score of each number of columns; None if the number was given.
         lag_curve_: correlation of rows with those some lags later; None if the lag was given.
         nonlinear_gain_: a `NonlinearGain`: bits by which the network is ahead of a linear map on held-out
-            pairs. If that is not clear, the linear map is kept (`nonlinear_gain_.linear`). None where there
-            is nothing to compare.
-        start_residual_: share of the variance of the lengths of paths that the geodesic start leaves open;
-            from about .1 on, rows are no sheet of d columns. None without such a start.
+            pairs. If the lead is not clear, the linear map is kept (`nonlinear_gain_.linear`). None where
+            there is nothing to compare.
+        start_residual_: share of the variance of path lengths that the geodesic start does not explain; above
+            about .1, rows do not lie on a sheet of d columns. None without such a start.
         modes_: `aninfonce.alignment.LinearModes`, how each column moves; None without `dynamics`.
-        frequencies_: turns of each column in a row of time, or a second; 0 for decays. With
+        frequencies_: turns of each column per row, or per second; 0 for decays. With
             `frequencies_interval_`.
         mode_table_: a `Mode` for each decay and oscillator, the one that explains most of X first.
         dynamics_gain_: bits that linear dynamics tell about held-out pairs beyond "no change".
-        refit_agreement_: R² between this embedding and those of `refits`, one number a run.
+        refit_agreement_: R² between this embedding and those of `refits`, one number per run.
         folded_: whether the sign of a factor seems lost; None if it was not checked.
         n_iter_: steps taken.
-        best_step_: whose weights were kept; `n_iter_` if nothing was held out.
+        best_step_: the step whose weights were kept; `n_iter_` if nothing was held out.
         n_features_in_: columns of X.
 
     References:
@@ -240,11 +241,11 @@ class ContrastiveICA(
         Args:
             X: rows (N, D) or pictures (N, C, H, W): anchors, or a recording in the order of time; or a list
                 of such recordings, the sessions.
-            y: positives of the shape of X, row i belongs to row i of X. A 1-d `y` is ignored.
-            X_pos: the same by its own name.
-            groups: (N,) labels of the sessions in X; no pair goes from one to another.
+            y: positives of the shape of X; row i belongs to row i of X. A 1-d `y` is ignored.
+            X_pos: positives, by their own name.
+            groups: (N,) labels of the sessions in X; no pair reaches from one into another.
             augment: from rows (n, ...) to random changes of them, drawn anew for every batch. Anchors stay as
-                they are, so that the encoder meets in training what it will transform.
+                they are, so that the encoder sees in training what it will transform.
 
         Returns:
             The estimator.
@@ -275,7 +276,7 @@ class ContrastiveICA(
             if asks_for_steps(parameters):
                 alerts.warn_about_thrown_away(run.stopping, self.n_iter_, self.config_.recipe.steps)
         if run.held_out is not None:
-            # Λ̂ of the pairs that were trained on is too large wherever the network knows them by heart.
+            # Λ̂ of the pairs that were trained on is too large wherever the network memorised them.
             use_concentration(self.loss_, torch.from_numpy(self.concentrations_).clamp_min(_SMALLEST))
         if parameters["refits"]:
             linear = self.nonlinear_gain_ is not None and self.nonlinear_gain_.linear
@@ -292,9 +293,9 @@ class ContrastiveICA(
         groups: Any = None,
         augment: Augment | None = None,
     ) -> Self:
-        """Train on, one pass over some more pairs; the first call starts from random weights.
+        """Continue training with one pass over more pairs; the first call starts from random weights.
 
-        Rates are constant at a tenth of the recipe's, and the sphere, if one was asked for, is there from the
+        Learning rates are constant at a tenth of the recipe's, and a sphere, if asked for, is there from the
         start. A stream has no end at which to finish an embedding, so there are no closing fits and columns
         keep their places: `concentration_` is not sorted. Where all data are at hand, `fit` is better.
 
@@ -336,7 +337,7 @@ class ContrastiveICA(
             self.space_ = self.space_evidence_.space
 
     def transform(self, X: Any, batch_size: int = 8192, *, groups: Any = None) -> Any:
-        """Embed rows, a batch at a time, so that X may be a memory map of any length.
+        """Embed rows, a batch at a time: X may be a memory map of any length.
 
         Args:
             X: as in `fit`.
@@ -344,7 +345,7 @@ class ContrastiveICA(
             groups: as in `fit`; a window does not reach from one session into another.
 
         Returns:
-            (N, d) in the precision of X: float64 is computed in float64, also by an encoder that was trained
+            (N, d) in the precision of X: float64 rows are computed in float64, though the encoder was trained
             in float32. A list of sessions gives a list.
 
         """

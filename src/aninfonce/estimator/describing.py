@@ -1,4 +1,4 @@
-"""Λ̂ of a finished embedding, on pairs that were not learned by heart where there are any."""
+"""What is known of the columns of a finished embedding: Λ̂ with intervals, blocks, time constants."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Description(NamedTuple):
     interval: Floats
     """Lower and upper ends (L, d, 2)."""
     blocks: list[Index]
-    """Columns that may still be rotated among each other."""
+    """Columns that may still be rotated among themselves."""
     separated: list[Index]
     """Columns that share their Λ̂ and were told apart by independence."""
 
@@ -51,16 +51,13 @@ def describe(
     """Fit Λ̂ and its intervals on the frozen embedding, and finish its columns if asked.
 
     Args:
-        encoder: finished but for the order of its columns and, in flat space, turns inside of blocks.
-        loss: that goes with it.
-        kinds: pairs to look at, best such that were not trained on.
-        trained: pairs that were.
-        seed: of what is random.
+        encoder: finished but for the order of its columns and, in flat space, rotations inside blocks.
+        loss: of the encoder.
+        kinds: pairs to fit on, preferably held-out ones.
+        trained: pairs of the first kind that were trained on.
+        seed: of everything random.
         flat: whether columns have unit variance instead of lying on a sphere.
-        sort: whether to bring columns into the order of Λ̂, and to separate blocks; both modules are changed.
-
-    Returns:
-        Λ̂, its intervals and blocks.
+        sort: whether to sort columns by Λ̂ and separate blocks; encoder and loss are changed in place.
 
     """
     some = [pairs.some(_MOST_PAIRS, derive_seed(seed, "description")) for pairs in kinds]
@@ -95,14 +92,14 @@ def describe_pairs(
     loss: nn.Module | None = None,
     variance_error: Floats | None = None,
 ) -> FittedConcentration:
-    """Fit Λ̂ (d,) and its intervals on the frozen embedding of pairs, in whatever order they are.
+    """Fit Λ̂ (d,) and its intervals on the frozen embedding of pairs, whatever their order.
 
     Args:
         encoder: finished.
         pairs: not too many.
-        seed: of what is random.
-        loss: of these pairs, whose potential, if it has one, knows how candidates are distributed.
-        variance_error: (d,) of a flat embedding, relative standard error of its columns' unit variance.
+        seed: of everything random.
+        loss: of these pairs; its potential, if it has one, knows how candidates are distributed.
+        variance_error: (d,) for a flat embedding: relative standard error of its columns' unit variance.
 
     """
     z, z_pos = pairs.embedded(encoder)
@@ -126,14 +123,14 @@ def _variance_error(z: Tensor, *, in_time: bool) -> Floats:
 def separate_blocks(
     encoder: Embedding, pairs: Pairs, blocks: list[Index], seed: int
 ) -> tuple[Floats, list[Index], list[Index]]:
-    """Turn the columns inside blocks of equal Λ̂ to independent ones, where that is to be trusted.
+    """Rotate the columns inside blocks of equal Λ̂ to independent ones, where the result can be trusted.
 
-    Of a recording, innovations are looked at instead of the columns: what drives a slow factor may be far
-    from Gaussian where the factor, a sum of much of it, is not.
+    For a recording, innovations are used instead of the columns: what drives a slow factor may be far from
+    Gaussian, while the factor itself, a sum over many innovations, is nearly so.
 
     Returns:
-        A rotation (d, d) for columns; the blocks, of which one that was separated is now one for each column;
-        and the blocks that were.
+        A rotation (d, d) of the columns; the blocks, where each column of a separated one is now its own; and
+        the blocks that were separated.
 
     """
     z, z_pos = embed_columns(encoder, pairs.x), embed_columns(encoder, pairs.x_pos)
@@ -153,7 +150,7 @@ def separate_blocks(
 
 
 def times_of_columns(encoder: Embedding, frames: Frames, lag: int | None) -> Floats:
-    """Measure how long columns remember, (d, 3): in rows, with both ends; (0, 3) without a lag."""
+    """Measure how long columns remember, in rows: (d, 3) with both ends, or (0, 3) without a lag."""
     if lag is None:
         return np.empty((0, 3))
     columns = embed_columns(encoder, frames)

@@ -1,11 +1,11 @@
-"""Pairs taken either way round, where both sides have one distribution.
+"""Pairs taken either way round, where both sides have the same distribution.
 
-If both sides of pairs are distributed alike and depend on each other by a quadratic form, the joint density
-is symmetric: scaling a symmetric kernel to two equal marginals has one solution, the symmetric one. A pair
-read backwards is then as good as the pair itself, and a network that meets both learns fewer pairs by heart.
-On 24 000 pairs with heavy-tailed factors R² rises from .969 to .971 and from .966 to .974 (two seeds); with
-Gaussian, uniform and bimodal ones it changes by −.0004 to +.003. Recordings gain nothing for sure: each of
-their rows is on either side already.
+If both sides of pairs are distributed alike and depend on each other through a quadratic form, their joint
+density is symmetric: a symmetric kernel can be scaled to two equal marginals in one way only, the symmetric
+one. A pair read backwards is then as good as the pair itself, and a network that sees both memorises fewer
+pairs. On 24 000 pairs with heavy-tailed factors R² rises from .969 to .971 and from .966 to .974 (two seeds);
+with Gaussian, uniform and bimodal ones it changes by −.0004 to +.003. Recordings have nothing to gain: each
+row is on both sides already.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from aninfonce.estimator.pairs import Pairs
 from aninfonce.processes import PairBatch
 from aninfonce.sources.base import PairSource, State
 
-# Fewer pairs cannot tell. Of the papers' pairs, whose normaliser depends on the anchor, the sides are unlike
-# (p < 1e-4 of 85 000), and reading those backwards can hide their sphere.
+# Fewer pairs cannot tell. The sides of the papers' pairs, whose normaliser depends on the anchor, are unlike
+# (p < 1e-4 on 85 000), and reading these backwards can hide their sphere.
 _FEWEST_PAIRS = 10_000
-# Sides that are alike are taken for unlike this often; nothing is lost then but a little accuracy.
+# How often sides that are alike are taken for unlike, which costs only a little accuracy.
 _FALSE_ALARMS = 0.01
 # Directions in which the sides are compared: 90 moments, however many channels there are.
 _MOST_DIRECTIONS = 12
@@ -32,13 +32,7 @@ _MOST_DIRECTIONS = 12
 def sides_are_alike(pairs: Pairs) -> bool:
     """Test whether both sides of pairs have the same means, variances and correlations.
 
-    Args:
-        pairs: brought by the user, (N, D) on each side.
-
-    Returns:
-        Whether nothing speaks against it. Too few pairs, and those of a recording or an augmentation, are not
-        asked: False.
-
+    False for too few pairs, and for those of a recording or an augmentation, which are not tested.
     """
     if not pairs.given or pairs.frames.rows.ndim != 2 or len(pairs) < _FEWEST_PAIRS:
         return False
@@ -48,7 +42,7 @@ def sides_are_alike(pairs: Pairs) -> bool:
     scale[scale == 0.0] = 1.0
     correlations = np.atleast_2d(np.cov(both / scale, rowvar=False))
     directions = np.linalg.eigh(correlations)[1][:, -_MOST_DIRECTIONS:]
-    # Under exchange each step of a moment has mean 0, however much the two sides depend on each other.
+    # If the sides can be exchanged, their moments differ by 0 on average, however they depend on each other.
     steps = np.subtract(*(_moments((side - centre) / scale @ directions) for side in (x, x_pos)))
     variance, axes = np.linalg.eigh(np.cov(steps, rowvar=False))
     known = variance > 1e-9 * variance[-1]
@@ -63,13 +57,7 @@ def _moments(z: Array) -> Array:
 
 
 class ExchangedSource(PairSource):
-    """Pairs of another source, each turned round with probability one half.
-
-    Args:
-        source: of the pairs.
-        seed: decides which are turned.
-
-    """
+    """Pairs of another source, each turned round with probability one half, by a stream of their own."""
 
     def __init__(self, source: PairSource, seed: int) -> None:
         self._source = source

@@ -39,12 +39,10 @@ Curve = tuple[Floats, Index]
 
 # Range of a column, as a share of its mean, below which float32 keeps too few of its digits.
 _LEAST_RANGE = 1e-5
-# At most so many held-out pairs are looked at, during training and after it, and pairs make a start.
+# Most held-out pairs that are used during training and to shrink, and most pairs for a geodesic start.
 _MOST_WATCHED, _MOST_SHRUNK_BY, _MOST_TO_START = 1024, 4096, 20_000
-
-
-# Of fewer pairs none are held out. Even so few keep a network from learning the others by heart: on 150 pairs
-# of three factors, R² is .94 with them and .85 without.
+# No fewer pairs are held out. Even so few keep a network from memorising the others: on 150 pairs of three
+# factors, R² is .94 with them and .85 without.
 _FEWEST_HELD_OUT = 20
 
 
@@ -107,7 +105,7 @@ def train_on_kinds(
     if isinstance(encoder, nn.Module):
         _check_encoder(encoder, kinds[0].frames, parameters["n_components"])
     bends = from_linear and held_out is not None and _bends_flat_space(parameters)
-    # On a sphere sides can differ by less than rows can tell; from a linear map no run ends on one.
+    # On a sphere the two sides can differ by less than a test can see; no run from a linear map ends on one.
     flat = bends or parameters["space"] == "flat"
     symmetric = parameters["loss"] == "aninfonce" and parameters["dynamics"] is None
     exchanged = flat and symmetric and len(kinds) == 1 and sides_are_alike(kinds[0])
@@ -131,8 +129,8 @@ def train_on_kinds(
             if held_out is not None and linear is not None and _is_shell(fitted, held_out[0]):
                 raise SphereFound
         except SphereFound:
-            # Seen through a mixing that bends, a linear map is a worse start than none on a sphere, and a
-            # network that bends less a worse one: R² .993 in the place of .995.
+            # For a sphere behind a mixing that bends, a linear map is a worse start than random weights, and
+            # so is a network that bends less: R² .993 instead of .995.
             bent = {**parameters, "encoder_options": {**BENT, **parameters["encoder_options"]}}
             return train_on_kinds(kinds, held_out, bent, seed, from_linear=False)
         trained = Trained(fitted, tuple(kinds), held_out, run.stopping, linear, residual)
@@ -159,7 +157,7 @@ def _bends_flat_space(parameters: Mapping[str, Any]) -> bool:
 
 
 def _is_shell(fitted: Fitted, held_out: Pairs) -> bool:
-    """Whether the space was to be found and is a sphere after all: halfway, a rough shell may look filled."""
+    """Whether the space was left open and is a sphere after all: halfway, a rough shell may look filled."""
     return (
         fitted.choice is not None and choose_space(embed_rows(fitted.encoder, held_out.x)).space == "sphere"
     )
@@ -172,14 +170,14 @@ def _score(trained: Trained) -> float:
 class Run:
     """A training run of an estimator on pairs.
 
-    Training is in float32. So inputs that are whitened are centred before, in float64, or the digits in which
-    they differ would be lost where they are small beside their mean; the encoder that comes out knows of it.
+    Training is in float32. Inputs that vary little beside their mean would lose the digits in which they
+    differ, so whitened inputs are centred first, in float64. The finished encoder takes them as they came.
 
     Args:
         kinds: pairs to train on, one or more kinds.
         config: all settings.
         parameters: of the estimator: device, progress bar, patience, and a module of the user's own.
-        held_out: pairs that decide which weights are kept; None for the last ones.
+        held_out: pairs that decide which weights are kept; None keeps the last ones.
         encoder: a module to train on, in the place of a copy of the user's.
         exchanged: whether to read pairs backwards, too.
 
@@ -220,7 +218,7 @@ class Run:
             )
 
     def start_from(self, encoder: Embedding, loss: nn.Module, optimizer_states: list[dict[str, Any]]) -> None:
-        """Take up an earlier run's weights and, if they are known, its optimisers' states."""
+        """Load the weights of an earlier run and, if known, the states of its optimisers."""
         self.trainer.embedding.load_state_dict(encoder.state_dict())
         self.trainer.loss.load_state_dict(loss.state_dict())
         for optimizer, state in zip(self.trainer.optimizers, optimizer_states, strict=False):
@@ -231,8 +229,8 @@ class Run:
     def start_from_linear(self, fitted: Fitted) -> None:
         """Let a network begin as a linear map that was trained on the same pairs.
 
-        Pairs tell most about the slowest factors, and from random weights the columns of fast ones fill with
-        functions of those first. From a linear map, each factor has its column when the bending begins.
+        Pairs tell most about the slowest factors. From random weights, the columns of the fast ones fill with
+        functions of these first; from a linear map, each factor has its column when the bending begins.
         """
         body, linear = self.trainer.embedding.body, fitted.encoder.body
         if not isinstance(body, MLP) or not isinstance(linear, MLP) or not body.skip:
@@ -243,21 +241,21 @@ class Run:
         last.weight.zero_()
         last.weight[:, : body.in_features] = found.weight
         last.bias.copy_(found.bias)
-        # The linear map has one Λ̂; the head of a loss that has one for each anchor is as it was drawn.
+        # The linear map has one Λ̂: a head that gives one for each anchor keeps its random weights.
         self.trainer.loss.load_state_dict(fitted.loss.state_dict(), strict=False)
 
     def start_unrolled(self, kinds: Sequence[Pairs]) -> float:
-        """Start from the geodesics between anchors; gives the residual."""
+        """Start from the geodesics between anchors, and give their residual."""
         seed = self.trainer.config.seed
         some = [pairs.some(_MOST_TO_START, seed).batch(self.centre) for pairs in kinds]
         return start_unrolled(self.trainer.embedding, self.trainer.loss, some, seed)
 
     def fit(self) -> Fitted:
-        """Run to the end; the encoder takes inputs as they came."""
+        """Train to the end; the encoder then takes inputs as they came."""
         try:
             fitted = self.trainer.fit()
         except TrainingInterrupted as stop:
-            # There is no checkpoint to go on from: let Ctrl-C be what it is everywhere else.
+            # There is no checkpoint to resume from: let Ctrl-C do what it does everywhere else.
             if stop.signal == signal.SIGINT:
                 raise KeyboardInterrupt from None
             raise
@@ -278,7 +276,7 @@ class Run:
 
 @torch.no_grad()
 def _check_encoder(encoder: nn.Module, frames: Frames, columns: int) -> None:
-    """Refuse a network that does not go from what it will be shown to as many columns as were asked for."""
+    """Refuse a network that does not turn these rows into the number of columns that was asked for."""
     rows = torch.from_numpy(np.array(frames[np.flatnonzero(frames.usable)[:2]]))
     try:
         embedded = copy.deepcopy(encoder).cpu().eval()(rows.to(weight_type(encoder)))
@@ -302,14 +300,14 @@ def _check_spread(frames: Frames) -> None:
     for number, place in enumerate(np.split(np.arange(len(frames)), starts[1:])):
         whole = slice(place[0], place[-1] + 1)
         rows = frames.rows[whole] if frames.gap is None else frames.rows[whole][~frames.gap[whole]]
-        # One that is missing whole is in no pair.
+        # A session with no rows left is in no pair.
         if len(rows) and (rows == rows[:1]).all():
             which = f"session {number} of `X`" if len(starts) > 1 else "`X`"
             raise ValueError(f"{which} must vary, got {len(rows)} equal rows")
 
 
 def _check_digits(x: Array, mean: Array) -> None:
-    """Refuse columns of which float32 would keep little but their mean."""
+    """Refuse columns of which float32 would keep little more than the mean."""
     lost = np.flatnonzero(np.ptp(x, axis=0) < _LEAST_RANGE * np.abs(mean[: x.shape[1]]))
     if len(lost):
         raise ValueError(
@@ -333,13 +331,13 @@ def watch(held_out: Sequence[Pairs], centre: Array | None, patience: int | None)
 
 
 def loss_curve(fitted: Fitted) -> Curve:
-    """Read off the running mean of the loss, and the steps at which it was logged."""
+    """Give the running mean of the loss, and the steps at which it was logged."""
     rows = [row for row in fitted.history if row["loss"] is not None]
     return _curve([row["loss"] for row in rows], [row["step"] for row in rows])
 
 
 def held_out_curve(stopping: EarlyStopping | None) -> Curve:
-    """Read off the held-out scores, and the steps at which they were taken; both empty if nothing was."""
+    """Give the held-out scores and their steps; both are empty if nothing was held out."""
     return _curve(stopping.scores, stopping.steps) if stopping is not None else _curve([], [])
 
 

@@ -30,7 +30,7 @@ _RANGES = 1e-30, 1e37
 class Frames:
     """Rows, and what an encoder is shown of them: each alone, or a window around it.
 
-    A window is cut off at the ends of its session by repeating the first or last row.
+    At the ends of a session its first or last row is repeated to fill the window.
 
     Example:
         >>> frames = Frames(np.arange(4.0)[:, None], np.array([0, 0, 0, 1]), window=3)
@@ -93,7 +93,7 @@ class GivenRows:
 
     Attributes:
         frames: rows in the order of sessions.
-        order: (N,) the place in the user's rows of each of these.
+        order: (N,) where each of these rows stood as given.
         lengths: of the sessions, if they were given as a list.
 
     """
@@ -113,7 +113,7 @@ def read_rows(estimator: Any, X: Any, groups: Any, *, window: int, gaps: Gaps, r
     """Check rows as scikit-learn does, and find out which belong to one session.
 
     Args:
-        estimator: whose number of features is set, or held against.
+        estimator: whose number of features is set, or checked.
         X: rows (N, D), pictures (N, C, H, W), or a list of sessions, each with its own number of rows.
         groups: (N,) labels of the sessions of X; None for a single one, or a list.
         window: rows that the encoder sees at once.
@@ -174,7 +174,7 @@ def is_list_of_sessions(X: Any) -> bool:
 
 
 def without_mask(X: Any) -> Any:
-    """Put NaN where a masked array is masked, also in lists of them: others read what the mask hides.
+    """Put NaN where a masked array is masked, also in lists of them: numpy would read what the mask hides.
 
     Example:
         >>> without_mask(np.ma.masked_array([[1, 2]], mask=[[False, True]]))
@@ -202,7 +202,7 @@ def check_ranges(x: Array, name: str) -> None:
 
 
 def _check_row_shape(estimator: Any, x: Array, *, reset: bool) -> None:
-    """Remember the shape of a row, or hold against it: scikit-learn counts the channels of pictures only."""
+    """Remember the shape of a row, or check it: scikit-learn only counts the channels of pictures."""
     if reset:
         estimator._row_shape = x.shape[1:]
     elif x.shape[1:] != estimator._row_shape:
@@ -214,7 +214,7 @@ def _numbered(groups: Any, rows: int) -> Index:
     """Give sessions numbers by their labels, in the order of their first rows."""
     labels = np.asarray(groups)
     if labels.shape != (rows,):
-        raise ValueError(f"`groups` must have shape ({rows},), one label a row of X, got {labels.shape}")
+        raise ValueError(f"`groups` must have shape ({rows},), one label per row of X, got {labels.shape}")
     try:
         missing = labels != labels
         _, first, member = np.unique(labels, return_index=True, return_inverse=True)
@@ -266,8 +266,8 @@ def embed_rows(
         encoder: on any device, in the mode that it is to be used in.
         x: (N, ...), or rows with their windows.
         batch_size: rows at once.
-        exact: compute in float64 (where the device has it), so that a row's embedding does not depend on the
-            rows beside it even in the last digits of float32.
+        exact: compute in float64 (where the device has it), so that not even the last digits of float32
+            depend on which rows are embedded together.
 
     Returns:
         (N, d) on the encoder's device.
@@ -286,5 +286,5 @@ def embed_rows(
 
 
 def embed_columns(encoder: Embedding, x: Array | Frames) -> Floats:
-    """Embed rows and give the columns in float64, for computations of numpy."""
+    """Embed rows as an array in float64."""
     return embed_rows(encoder, x).cpu().double().numpy()

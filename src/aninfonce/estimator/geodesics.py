@@ -1,9 +1,9 @@
-"""A start that is unrolled: geodesics between rows, in a metric in which only what lasts counts.
+"""A start without folds: geodesics between rows, in a metric that counts only what pairs share.
 
-Pairs tell how near two rows are only where they are near: far apart, one row is as unlikely a partner as
-another. So a sheet of factors can be laid out with a fold that costs few bits, and no small step takes it
-out. Lengths of paths through neighbours do tell far from near (Isomap), and an encoder that starts from
-coordinates made of them starts without the fold. Training has the last word.
+Pairs say how close two rows are only where they are close: far apart, one row is as unlikely a partner as
+another. So a sheet of factors can be laid out with a fold that costs few bits, and no small step removes it.
+Lengths of paths through neighbours do tell far from near (Isomap): an encoder that starts from coordinates
+made of them starts without the fold. Training then goes on as usual.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from aninfonce.estimator.frames import Floats
 from aninfonce.losses.ensemble import members
 from aninfonce.processes import PairBatch
 
-# Rows between which paths are sought, at most: time and memory grow with their square.
+# Most rows between which paths are searched: time and memory grow with their square.
 _LANDMARKS = 2500
 _FEWEST = 50
-# Neighbours of a row in the graph: with too few it falls apart, too many cut corners. The better is taken.
+# Neighbours of a row in the graph: with too few it falls apart, too many cut corners. The better one is kept.
 _NEIGHBOURS = (5, 10)
 # Rows that the distances of all to all are compared on.
 _COMPARED = 600
-# Share of the mean variance that is added to each direction, or ones with hardly any would decide.
+# Share of the mean variance that is added to each direction, or those with hardly any would decide.
 _RIDGE = 1e-3
 _STEPS, _BATCH, _RATE = 400, 256, 3e-3
 _SMALLEST = 1e-6
@@ -52,9 +52,9 @@ class Unrolled(NamedTuple):
 
 
 def lasting_directions(x: Floats, x_pos: Floats) -> Floats:
-    """Find the directions along which pairs agree, each as long as its correlation over pairs.
+    """Find the directions along which pairs agree, each scaled by its correlation over pairs.
 
-    Distances between rows that are mapped by these count what a pair shares, and leave out noise.
+    Distances between rows that are mapped by these count what pairs share, and leave out noise.
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -69,7 +69,7 @@ def lasting_directions(x: Floats, x_pos: Floats) -> Floats:
         x_pos: their positives (N, D).
 
     Returns:
-        (D, k): to be multiplied with from the right, the strongest first; at most D.
+        (D, k), k at most D, with the strongest first: rows are mapped by `rows @ directions`.
 
     References:
         Noé and Clementi, "Kinetic distance and kinetic maps from molecular dynamics simulation" (2015).
@@ -78,7 +78,7 @@ def lasting_directions(x: Floats, x_pos: Floats) -> Floats:
     centre = 0.5 * (x.mean(axis=0) + x_pos.mean(axis=0))
     a, b = x - centre, x_pos - centre
     if 2 * len(a) < a.shape[1]:
-        # Pairs tell of the directions that they lie along, and nothing of the others.
+        # Pairs say nothing about directions that they do not span.
         basis = np.linalg.svd(np.concatenate([a, b]), full_matrices=False)[2].T
         a, b = a @ basis, b @ basis
     else:
@@ -118,13 +118,13 @@ def unroll(rows: Floats, dim: int) -> Unrolled:
     found = []
     for neighbours in _NEIGHBOURS:
         with warnings.catch_warnings():
-            # A graph in pieces is joined where they are nearest, and the residual tells what that is worth.
+            # Pieces of a graph are joined where they are nearest; the residual shows what that is worth.
             warnings.simplefilter("ignore")
             model = Isomap(n_neighbors=neighbours, n_components=dim).fit(rows)
         some = np.linspace(0, len(rows) - 1, min(_COMPARED, len(rows))).astype(np.intp)
         lengths = squareform(model.dist_matrix_[np.ix_(some, some)], checks=False)
         fit = np.corrcoef(lengths, pdist(model.embedding_[some]))[0, 1]
-        # One scale for all columns: they are lengths.
+        # One scale for all columns, since they are lengths.
         scaled = model.embedding_ / np.sqrt((model.embedding_**2).mean())
         found.append(Unrolled(scaled, float(1.0 - fit**2)))
     return min(found, key=lambda one: one.residual)
@@ -134,10 +134,10 @@ def start_unrolled(embedding: Embedding, loss: nn.Module, kinds: Sequence[PairBa
     """Fit the weights of an encoder, and Λ̂, to the unrolled rows; both are changed in place.
 
     Args:
-        embedding: in Rᵈ, with its inputs' scale known.
-        loss: whose Λ̂, if it has one, is set by how far pairs are apart.
+        embedding: in Rᵈ, with the scale of its inputs set.
+        loss: whose Λ̂, if it has one, is set by the steps within pairs.
         kinds: pairs, one kind for each Λ̂; the first gives the metric.
-        seed: of the order of rows and of the dropout.
+        seed: of the order of rows and of dropout.
 
     Returns:
         The residual of `unroll`.
@@ -165,7 +165,7 @@ def start_unrolled(embedding: Embedding, loss: nn.Module, kinds: Sequence[PairBa
 
 
 def _regress(embedding: Embedding, x: Tensor, wanted: Tensor) -> None:
-    """Take a few hundred steps of least squares."""
+    """Fit the wanted coordinates by a few hundred steps of least squares."""
     weights = [weight for weight in embedding.parameters() if weight.requires_grad]
     wanted = wanted.to(x)
     optimizer = torch.optim.Adam(weights, lr=_RATE)

@@ -10,33 +10,34 @@ from aninfonce.estimator.pairs import Pairs, lagged
 
 # Lags grow by this factor, to this share of the shortest session at most.
 _FACTOR, _LONGEST = 2, 0.05
-# Average correlation over a lag, from which on enough is remembered, and below which longer lags have less.
+# Average correlation over a lag: enough is remembered above the first, and longer lags are left out below
+# the second.
 _REMEMBERED, _FORGOTTEN = 0.65, 0.3
 _COMPONENTS = 10
 _ROWS = 20_000
-# Steps and columns by which sums are told, at most.
+# Steps and columns that are searched for sums, at most.
 _STEPS, _COLUMNS = 20_000, 64
-# Correlation of steps below which sums are seen, in rows without end and as a multiple of its standard error.
-# That of all other lags must be this much smaller: an oscillator has many.
+# For rows to count as sums, the correlation of their steps must be this far below zero, as a number and in
+# standard errors; at all other lags it must be smaller by this factor, as an oscillator's is not.
 _LEAST, _ERRORS, _OTHERS = 0.1, 5.0, 0.5
 
 
 def choose_lag(frames: Frames, columns: int | None = None) -> tuple[int, ChoiceCurve]:
-    """Take the longest lag, of a ladder, over which most of the recording is still remembered.
+    """Take the longest of a ladder of lags over which most of the recording is still remembered.
 
-    Over a short lag a few factors, or what a pair shares of noise, are enough to find the positive, and the
-    others are not learned. Over a long one nothing is left to be learned. What is remembered is read off the
-    principal components: their correlation with themselves a lag later, along the axes that second moments
-    give them (found on the earlier half of the rows, read on the later one), averaged. The lag is the longest
-    with an average of .65 or more; the shortest if there is none. Where each row is a sum over k rows of
-    something else, such as counts, none is shorter than k.
+    Over a short lag a few factors, or noise that a pair shares, are enough to find the positive, and the
+    other factors are not learned. Over a long one nothing is left to be learned. What is remembered is the
+    average correlation of principal components with themselves a lag later, along the axes that second
+    moments give them (found on the earlier half of the rows, read on the later half). The lag is the longest
+    with an average of .65 or more, or the shortest if there is none. Where each row is a sum over k rows of
+    something else, such as counts, no lag is shorter than k.
 
     Args:
         frames: the recording.
-        columns: principal components to look at; 10 if not known.
+        columns: principal components to look at; 10 if None.
 
     Returns:
-        The lag, and the average at all that were looked at.
+        The lag, and the average at each lag of the ladder.
 
     """
     shortest = int(np.bincount(frames.session).min())
@@ -55,7 +56,7 @@ def choose_lag(frames: Frames, columns: int | None = None) -> tuple[int, ChoiceC
             rung *= _FACTOR
         lag = rung
     if not lags:
-        # Says what is missing.
+        # Raises the error that says what is missing.
         lagged(frames, first)
     long_enough = [lag for lag, value in zip(lags, found, strict=True) if value >= _REMEMBERED]
     chosen = max(long_enough, default=lags[0])
@@ -63,7 +64,7 @@ def choose_lag(frames: Frames, columns: int | None = None) -> tuple[int, ChoiceC
 
 
 def _has_pairs(frames: Frames, lag: int) -> bool:
-    """Whether gaps leave pairs of a lag."""
+    """Whether gaps leave any pairs of this lag."""
     usable, session = frames.usable, frames.session
     return (
         frames.gap is None
@@ -85,11 +86,8 @@ def remembered(pairs: Pairs, columns: int) -> float:
         (0.9, 0.6)
 
     Args:
-        pairs: of a recording.
+        pairs: of a recording; inputs are brought to one scale first.
         columns: principal components, at most.
-
-    Returns:
-        The average, of inputs that are brought to one scale.
 
     """
     some = pairs.some(_ROWS, 0)
@@ -101,7 +99,7 @@ def remembered(pairs: Pairs, columns: int) -> float:
         return 0.0
     a, b = ((side[:, varies] - x[:half, varies].mean(axis=0)) / scale[varies] for side in (x, x_pos))
     if half < a.shape[1]:
-        # No moments of all columns with all: these take long where columns are many.
+        # The moments of all columns with all would take long where columns are many.
         lengths, axes = np.linalg.svd(a[:half], full_matrices=False)[1:]
         spread, axes = lengths[::-1] ** 2 / half, axes[::-1].T
     else:
@@ -118,9 +116,9 @@ def remembered(pairs: Pairs, columns: int) -> float:
 def summed_rows(frames: Frames, longest: int) -> int:
     """Find out over how many rows a recording was summed, or averaged, with steps of one row.
 
-    A step from one such sum to the next is what came in less what fell out k rows ago. So steps that are k
-    apart have one term in common, with opposite signs, and steps at other distances none: noise shows itself
-    by a correlation of −½ at the lag k alone.
+    A step from one such sum to the next is the row that enters less the row that leaves, k rows earlier. So
+    steps that are k apart share one term, with opposite signs, and steps at other distances none: noise has a
+    correlation of −½ at lag k alone.
 
     Example:
         >>> counts = np.random.default_rng(0).poisson(3.0, size=(2000, 4))
@@ -131,10 +129,10 @@ def summed_rows(frames: Frames, longest: int) -> int:
 
     Args:
         frames: the recording.
-        longest: rows of a sum, at most; a few more than that are looked at.
+        longest: largest number of rows in a sum.
 
     Returns:
-        k; 1 if the rows are no sums.
+        k; 1 if the rows are not sums.
 
     """
     correlation = _of_steps(frames, 2 * longest)

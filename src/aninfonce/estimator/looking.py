@@ -44,9 +44,9 @@ class Looking(TimeConstants):
         """Draw Λ̂ of each column with its 95 % interval, or how long each column remembers.
 
         Args:
-            as_time: time constants instead of Λ̂; if None, wherever there are any (`time_constants_`).
-            seconds_per_row: between two rows of the recording, to tell time in seconds, where the parameter
-                `rate` does not already.
+            as_time: whether to draw time constants instead of Λ̂; None draws them where there are any
+                (`time_constants_`).
+            seconds_per_row: of the recording, for time in seconds, where the parameter `rate` is not given.
 
         Returns:
             The figure, of `aninfonce.plots.concentration_plot`.
@@ -117,7 +117,7 @@ class Looking(TimeConstants):
 
         Args:
             path: of the page, such as "embedding.html".
-            X: rows (N, D) or a list of sessions; of more than 20 000 every so-many-th is shown.
+            X: rows (N, D) or a list of sessions; at most 20 000 are shown, evenly spaced.
             color: (N,) numbers or labels; the number of the row if None.
             label: what the colour is.
             title: heading of the page.
@@ -143,7 +143,7 @@ class Looking(TimeConstants):
         return z[kept], color
 
     def plot_held_out(self) -> Figure:
-        """Draw the held-out score while it was trained for, and the step whose weights were kept.
+        """Draw the held-out score during training, and the step whose weights were kept.
 
         Returns:
             The figure, of `aninfonce.plots.curve_plot`.
@@ -152,12 +152,12 @@ class Looking(TimeConstants):
         from aninfonce.plots import curve_plot
 
         check_is_fitted(self)
-        # An embedding that was not finite for a while scored minus infinity.
+        # An embedding that was not finite scored minus infinity.
         kept = np.isfinite(self.held_out_curve_)
         steps, scores = self.held_out_steps_[kept], self.held_out_curve_[kept]
         if not len(scores):
             raise ValueError("nothing was held out: fit more pairs, or a larger `validation_fraction`")
-        # A run that moves to the sphere is looked at before and after, at the same step.
+        # A run that moves to the sphere is scored before and after the move, at the same step.
         moved = bool((np.diff(steps) == 0).any())
         phases = ("in flat space", "on the sphere") if moved else None
         return curve_plot(steps, scores, best=self.best_step_, phases=phases)
@@ -166,7 +166,7 @@ class Looking(TimeConstants):
         """Draw the scores by which the number of columns, or the lag, was chosen.
 
         Args:
-            which: of the two; if None the one that was chosen, the number of columns if both were.
+            which: of the two; None draws the one that was chosen, the number of columns if both were.
 
         Returns:
             The figure, of `aninfonce.plots.choice_plot`.
@@ -215,7 +215,7 @@ class Looking(TimeConstants):
         table = html_table(
             ["column", "Λ̂", "95 % interval", *time, "block"], rows, numbers=range(4 + len(time))
         )
-        # A cell of a notebook must show something, whatever became of the fit.
+        # A notebook cell must show something, whatever became of the fit.
         if not np.isfinite([*self.concentration_, *self.concentration_interval_.flat]).all():
             return table
         # Several on one page must not share ids.

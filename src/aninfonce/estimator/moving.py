@@ -1,4 +1,4 @@
-"""What an estimator with linear dynamics knows: decays and oscillators, and where the latents go next."""
+"""Linear dynamics of an estimator: decays and oscillators, and where the embedding goes next."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 # Pairs that the operator and its intervals are fitted on, at most.
 _MOST_PAIRS = 32_768
-# Rows by which a mode's share of what was observed is told: pictures have many channels.
+# Rows on which a mode's share of what was observed is measured: pictures have many channels.
 _SHARE_ROWS = 4_096
 # Moduli are kept this far from 0 and 1, between which Λ = φ/(1−φ²) goes from 0 to infinity.
 _EDGE = 1e-6
 
 
 class DynamicsGain(NamedTuple):
-    """What linear dynamics tell about held-out pairs beyond simpler guesses, in bits a pair.
+    """What linear dynamics tell about held-out pairs beyond simpler guesses, in bits per pair.
 
     Attributes:
         bits: beyond "no change": positives lie where anchors are, and vary about them.
         error: standard error, by stretches of time.
-        turning_bits: beyond decays alone, the same operator with nothing that turns.
+        turning_bits: beyond decays alone: the same operator without its rotations.
         turning_error: standard error.
 
     """
@@ -56,11 +56,11 @@ class Mode(NamedTuple):
 
     Attributes:
         columns: of the embedding.
-        share: of the variance of what was observed (channels on one scale) that it explains by itself,
-            linearly.
-        frequency: turns in a row, or in a second if `rate` is given; 0 of a decay.
-        frequency_interval: 95 %; a mode is an oscillator if it does not reach 0.
-        time_constant: after which it has fallen to 1/e, in rows or seconds.
+        share: of the variance of what was observed (channels on one scale) that a linear readout of the mode
+            alone explains.
+        frequency: turns per row, or per second if `rate` is given; 0 for a decay.
+        frequency_interval: 95 %; a mode is an oscillator if the interval does not reach 0.
+        time_constant: time after which it has fallen to 1/e, in rows or seconds.
         time_constant_interval: 95 %.
 
     """
@@ -74,7 +74,7 @@ class Mode(NamedTuple):
 
 
 def _has_dynamics(estimator: Any) -> bool:
-    """Let an estimator have predictions only where it is asked for dynamics, as scikit-learn expects."""
+    """Hide `predict` unless dynamics were asked for, as scikit-learn expects."""
     if estimator.dynamics is None:
         raise AttributeError("`dynamics` must be 'linear' for predictions, got None")
     return True
@@ -87,9 +87,9 @@ class Moving:
         modes_: how each column moves; None without dynamics.
         mode_shares_: (d,) share of what was observed that each column's mode explains by itself; None without
             dynamics, or if it was saved by an earlier version.
-        dynamics_gain_: what that tells about held-out pairs; None without dynamics.
-        lags_: rows from an anchor to its positive, (1,); none if the pairs are of no recording.
-        rate: rows a second; None for time in rows.
+        dynamics_gain_: what the dynamics tell about held-out pairs; None without dynamics.
+        lags_: rows from an anchor to its positive, (1,); empty if the pairs are not from a recording.
+        rate: rows per second; None for time in rows.
 
     """
 
@@ -101,7 +101,7 @@ class Moving:
 
     @property
     def frequencies_(self) -> Floats | None:
-        """Turns of each column in a row of time, or in a second if `rate` is given, (d,); 0 for decays."""
+        """Turns of each column per row, or per second if `rate` is given, (d,); 0 for decays."""
         return None if self.modes_ is None else self._turns(self.modes_)[:, 0]
 
     @property
@@ -119,7 +119,7 @@ class Moving:
 
     @property
     def mode_table_(self) -> list[Mode] | None:
-        """Decays and oscillators, the one that explains most of what was observed first."""
+        """Decays and oscillators, beginning with the one that explains most of what was observed."""
         if self.modes_ is None or self.mode_shares_ is None:
             return None
         turns, times = self._turns(self.modes_), self.modes_.time_constants(self._step)
@@ -132,11 +132,11 @@ class Moving:
 
     @available_if(_has_dynamics)  # type: ignore[untyped-decorator]
     def predict(self, X: Any, steps: int = 1, *, groups: Any = None) -> Any:
-        """Predict where the embedding of each row will be, some lags later.
+        """Predict where the embedding of each row will be some lags later.
 
         Args:
             X: as in `fit`.
-            steps: of one lag each; 0 gives `transform(X)`.
+            steps: number of lags; 0 gives `transform(X)`.
             groups: as in `fit`.
 
         Returns:
@@ -156,17 +156,15 @@ class Moving:
 
 
 def describe_moving(estimator: ContrastiveICA, looked_at: Pairs, trained: Pairs) -> Description:
-    """Bring the columns of an estimator to its modes; encoder, loss and `modes_` are set.
+    """Rotate the columns of an estimator to its modes; its encoder, loss and `modes_` are changed.
 
-    Λ̂ of a column is that of a source which forgets as quickly: φ/(1−φ²) with φ = |λ|.
+    Λ̂ of a column is that of a source that forgets as quickly: φ/(1−φ²) with φ = |λ|. Blocks are columns whose
+    modes cannot be told apart.
 
     Args:
         estimator: trained with `LinearDynamics`.
-        looked_at: pairs that tell what the dynamics are good for, best such that were not trained on.
+        looked_at: pairs on which the gain of the dynamics is measured, preferably held-out ones.
         trained: pairs that the modes are fitted on.
-
-    Returns:
-        Λ̂ (1, d), its intervals, and blocks of columns whose modes cannot be told apart.
 
     """
     encoder, loss, seed = estimator.encoder_, estimator.loss_, estimator.config_.seed
@@ -195,15 +193,10 @@ def describe_moving(estimator: ContrastiveICA, looked_at: Pairs, trained: Pairs)
 
 
 def _with_earlier(pairs: Pairs) -> tuple[Pairs, list[Index]]:
-    """Take the pairs of a recording that earlier rows are known of, and give these.
+    """Take the pairs of a recording whose anchors have earlier rows, and the numbers (N,) of these rows.
 
-    Args:
-        pairs: any.
-
-    Returns:
-        Pairs, and rows (N,) some steps before their anchors, for each number of steps; all pairs and no rows
-        if they are of no recording, or its sessions so short that most pairs would be lost.
-
+    All pairs and no rows if they are not from a recording, or if sessions are so short that most pairs would
+    be lost.
     """
     if pairs.lag is None:
         return pairs, []
@@ -218,25 +211,20 @@ def _with_earlier(pairs: Pairs) -> tuple[Pairs, list[Index]]:
 
 
 def _with_signs(modes: LinearModes, h: Floats, pairs: Pairs) -> LinearModes:
-    """Choose signs by the rule of `fix_signs`; those of a pair together, or it would turn the other way."""
+    """Choose signs by the rule of `fix_signs`; a pair gets one sign, or it would turn the other way."""
     signs = fix_signs(torch.from_numpy(modes(h)), torch.from_numpy(pairs.x)).numpy()
     for pair in modes.pairs:
         signs[pair] = signs[pair[0]]
-    # The operator has nothing between modes, so only the regression changes with their signs.
+    # The operator is zero between modes, so only the regression changes with their signs.
     regression = signs[:, None] * modes.regression * signs
     return modes._replace(matrix=signs[:, None] * modes.matrix, regression=regression)
 
 
 @torch.no_grad()
 def fold_modes(encoder: Embedding, loss: LinearDynamics, modes: LinearModes, x: Tensor) -> None:
-    """Let an encoder give the columns of its modes, and its loss the same values; both change in place.
+    """Map the columns of an encoder without a head to its modes; its loss keeps its values.
 
-    Args:
-        encoder: without a head; gets a linear layer if it does not end in one.
-        loss: that goes with it.
-        modes: of its embedding.
-        x: a few observations (n, D), to find the last layer with.
-
+    Both are changed in place; a few observations `x` (n, D) are used to find the last layer.
     """
     last = last_layer(encoder, x, len(modes.centre))
     matrix, centre = (torch.from_numpy(part).to(last.weight.device) for part in (modes.matrix, modes.centre))
@@ -245,7 +233,7 @@ def fold_modes(encoder: Embedding, loss: LinearDynamics, modes: LinearModes, x: 
 
 
 def pack_moving(estimator: Moving) -> dict[str, Any] | None:
-    """Give what is known of the dynamics as lists of numbers; None without dynamics."""
+    """Write what is known of the dynamics as lists of numbers; None without dynamics."""
     modes, gain = estimator.modes_, estimator.dynamics_gain_
     if modes is None or gain is None:
         return None
@@ -261,24 +249,14 @@ def unpack_moving(
         return None, None, None
     parts = [np.asarray(part) for part in facts["modes"]]
     if len(parts) < len(LinearModes._fields):
-        # From before errors of the embedding were told from forgetting: predictions were by the operator.
+        # Saved before errors of the embedding were told from forgetting: the operator made the predictions.
         parts.append(parts[LinearModes._fields.index("operator")])
     shares = facts.get("shares")
     return LinearModes(*parts), DynamicsGain(*facts["gain"]), None if shares is None else np.asarray(shares)
 
 
 def dynamics_gain(encoder: Embedding, modes: LinearModes, pairs: Pairs) -> DynamicsGain:
-    """Compare predictions of positives, each with normal errors of the spread that they have on these pairs.
-
-    Args:
-        encoder: whose columns are the modes.
-        modes: their operator.
-        pairs: best such that were not trained on.
-
-    Returns:
-        Bits a pair.
-
-    """
+    """Compare predictions of positives, each with normal errors of the covariance seen on these pairs."""
     e, e_pos = embed_columns(encoder, pairs.x), embed_columns(encoder, pairs.x_pos)
     moving, none, decays = (
         _log_density(e_pos - e @ step) for step in (modes.ahead(1), modes.ahead(0), modes.still())
@@ -287,7 +265,7 @@ def dynamics_gain(encoder: Embedding, modes: LinearModes, pairs: Pairs) -> Dynam
 
 
 def _log_density(errors: Floats) -> Floats:
-    """Give the normal log-density of each row (N,), by their own second moments, up to a constant."""
+    """Give the normal log-density of each row (N,) under their own second moments, up to a constant."""
     moments = errors.T @ errors / len(errors)
     squares = (errors * np.linalg.solve(moments, errors.T).T).sum(axis=1)
     density: Floats = -0.5 * (squares + np.linalg.slogdet(moments)[1])

@@ -1,4 +1,4 @@
-"""Learning from pairs that come bit by bit."""
+"""Training on pairs that come in parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def train_on(
     estimator: ContrastiveICA, X: Any, y: Any, X_pos: Any, groups: Any, augment: Augment | None
 ) -> None:
-    """Train an estimator on, one pass over some more pairs; see `ContrastiveICA.partial_fit`."""
+    """Continue the training of an estimator; see `ContrastiveICA.partial_fit`."""
     first = not hasattr(estimator, "encoder_")
     parameters = checked(estimator.get_params(deep=False))
     for name in ("n_components", "lag"):
@@ -49,7 +49,7 @@ def train_on(
         kinds = estimator.pairs_like_fit(X, y, X_pos, groups, augment)
         seed, whole = estimator.config_.seed, estimator.config_
     alerts.warn_about_positives(kinds[0])
-    # Another order of the pairs in every call.
+    # A different order of the pairs in every call.
     step = 0 if first else estimator.n_iter_
     own = derive_seed(seed, "call", step) % 2**31
     config = online_config(whole, len(kinds) * min(map(len, kinds))).model_copy(update={"seed": own})

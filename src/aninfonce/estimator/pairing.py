@@ -1,4 +1,4 @@
-"""How an estimator turns what it is given into pairs, and remembers how for rows that come later."""
+"""How an estimator turns its input into pairs, and remembers the way for later rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Pairing:
         lag: the parameter.
         window: the parameter.
         gaps: the parameter.
-        lags_: rows from an anchor to its positive, (L,); none if the pairs are of no recording.
+        lags_: rows from an anchor to its positive, (L,); empty if the pairs are not from a recording.
         lag_curve_: how the lag was chosen; None if it was given.
 
     """
@@ -35,7 +35,7 @@ class Pairing:
 
     @property
     def lag_(self) -> int | tuple[int, ...] | None:
-        """The lag, or several; None if X was no recording."""
+        """The lag, or several; None if X was not a recording."""
         if not self.lags_:
             return None
         return self.lags_[0] if len(self.lags_) == 1 else self.lags_
@@ -58,12 +58,12 @@ class Pairing:
         return make_pairs(frames, y, X_pos, self.lags_ or (1,), augment)
 
     def _read(self, X: Any, groups: Any, *, reset: bool) -> GivenRows:
-        # The network has the window that it was trained with, whatever the parameter is set to since.
+        # The network keeps the window that it was trained with, whatever the parameter has been set to since.
         window = int(self.window) if reset else self._window
         return read_rows(self, X, groups, window=window, gaps=self.gaps, reset=reset)
 
     def _check_names(self, *positives: Any) -> None:
-        """Refuse positives with the columns of X in another order: these would be paired by their places."""
+        """Refuse positives with the columns of X in another order: columns are paired by position."""
         names = getattr(self, "feature_names_in_", None)
         for given in positives:
             own = getattr(given, "columns", None)

@@ -23,7 +23,7 @@ Augment = Callable[[Array], Any]
 # Lags from a pair of a recording to the next that may be its negative: at 4, intervals of Λ̂ cover as they
 # should (benchmarks/coverage.py); at 1, rows are negatives of their own pairs.
 _LAGS_APART = 4
-# Sessions to be held out for that to be done whole; of fewer, the end of each is.
+# Whole sessions are held out if that makes at least so many of them, and the end of each otherwise.
 _FEWEST_WHOLE = 3
 
 
@@ -33,12 +33,12 @@ class Pairs:
 
     Attributes:
         frames: the rows that anchors are taken from.
-        anchors: (N,) which.
-        positives: (N,) rows of `partners` that belong to them.
-        partners: the rows that positives are taken from; `frames` themselves, of a recording.
-        lag: rows from an anchor to its positive, of a recording.
+        anchors: (N,) their numbers.
+        positives: (N,) numbers of the rows of `partners` that belong to them.
+        partners: the rows that positives are taken from; of a recording, `frames` themselves.
+        lag: of a recording, rows from an anchor to its positive.
         augment: draws new positives for the anchors, if that is where they come from.
-        apart: pairs from one to the next that may be its negative; 1 if pairs have no order.
+        apart: how many pairs away the nearest negative of a pair may be; 1 if pairs have no order.
 
     """
 
@@ -65,7 +65,7 @@ class Pairs:
 
     @property
     def given(self) -> bool:
-        """Whether the user brought both sides of the pairs."""
+        """Whether the user gave both sides of the pairs."""
         return self.lag is None and self.augment is None
 
     @property
@@ -77,8 +77,8 @@ class Pairs:
     def clusters(self) -> Index | None:
         """Number (N,) of the stretch of time that a pair is in; None if all pairs are independent.
 
-        Stretches as long as there are stretches: both grow with the recording, so that in the end neighbours
-        of different ones no longer matter.
+        A stretch has about as many pairs as there are stretches: both numbers grow with the recording, so
+        that pairs near the border of two stretches matter less and less.
         """
         recording = self.recording
         if recording is None:
@@ -118,7 +118,7 @@ class Pairs:
         return self.take(~before & ~after), self.take(before & after)
 
     def batch(self, centre: Array | None = None) -> PairBatch:
-        """Give the pairs in float32, less a constant that would take the place of their digits."""
+        """Give the pairs in float32, less a constant that would cost them digits."""
         return PairBatch(in_float32(self.x, centre), in_float32(self.x_pos, centre))
 
     def embedded(self, encoder: Embedding) -> tuple[Tensor, Tensor]:
@@ -159,19 +159,7 @@ def later_rows(session: Index, share: float, rng: np.random.Generator) -> npt.ND
 def make_pairs(
     frames: Frames, y: Any, X_pos: Any, lags: Sequence[int], augment: Augment | None
 ) -> tuple[Pairs, ...]:
-    """Make pairs in the way that was given; see `ContrastiveICA.fit` for the arguments.
-
-    Args:
-        frames: rows.
-        y: positives, if it is not 1-d.
-        X_pos: positives.
-        lags: from anchor to positive, where the rows are a recording.
-        augment: draws positives.
-
-    Returns:
-        One kind of pairs for each lag of a recording, one in all otherwise.
-
-    """
+    """Make pairs from what `ContrastiveICA.fit` was given: of a recording one kind per lag, else one kind."""
     if X_pos is None and holds_rows(y):
         X_pos = y
     if augment is not None and not callable(augment):
@@ -274,7 +262,7 @@ def shuffled(pairs: Pairs, seed: int) -> Pairs:
 
 
 def in_float32(x: Array, centre: Array | None, chunk: int = 65_536) -> Tensor:
-    """Put rows in float32, less a constant, without a copy of all of them in float64."""
+    """Convert rows to float32, less a constant, without a copy of all of them in float64."""
     if centre is None:
         return torch.from_numpy(np.array(x, dtype=np.float32))
     rows = np.empty(x.shape, dtype=np.float32)

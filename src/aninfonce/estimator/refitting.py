@@ -1,4 +1,4 @@
-"""How much of Λ̂ is the run's and not the data's: further runs from other seeds, column by column."""
+"""How much Λ̂ depends on the run rather than on the data: further runs from other seeds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
     from aninfonce.estimator.pairs import Pairs
 
-# Rows that runs are compared on, at most.
+# Most rows on which runs are compared.
 _ROWS = 8192
 _SMALLEST = 1e-9
 
@@ -27,10 +27,10 @@ _SMALLEST = 1e-9
 def refit(
     estimator: ContrastiveICA, kinds: Sequence[Pairs], parameters: Mapping[str, Any], seed: int
 ) -> None:
-    """Train again from other seeds and widen the intervals of an estimator by what the runs differ in.
+    """Train again from other seeds, and widen the intervals of an estimator by the spread between runs.
 
-    An interval of one run says what its pairs tell about its embedding. Another run ends in another
-    embedding, and its Λ̂ differs by more than that.
+    The interval of one run says what its pairs tell about its embedding. Another run ends in another
+    embedding, whose Λ̂ differs by more than that.
 
     Args:
         estimator: fitted; its intervals are widened, `blocks_` follow, and `refit_agreement_` is set.
@@ -68,7 +68,7 @@ def refit(
 
 
 def blocks_left(interval: Floats, separated: Sequence[Index]) -> list[Index]:
-    """Put columns into one block that intervals do not tell apart, and independence did not either.
+    """Join columns that neither their intervals nor independence tells apart.
 
     Example:
         >>> wide = np.array([[[1.0, 3.0], [2.0, 4.0], [8.0, 9.0]]])
@@ -77,8 +77,8 @@ def blocks_left(interval: Floats, separated: Sequence[Index]) -> list[Index]:
 
     Args:
         interval: of Λ̂, (L, d, 2).
-        separated: columns that were told apart by independence. One that now shares its block with others
-            stays in it: from those it was not.
+        separated: columns that were told apart by independence. A block that has other columns too stays
+            whole: its columns were not told apart from those.
 
     Returns:
         Columns of each block.
@@ -92,7 +92,7 @@ def blocks_left(interval: Floats, separated: Sequence[Index]) -> list[Index]:
 
 
 def matched_columns(own: Floats, other: Floats) -> Index:
-    """Find for each column of one embedding the column of another that correlates most with it, (d,)."""
+    """Match the columns of one embedding with those of another, by the largest sum of correlations, (d,)."""
     d = own.shape[1]
     correlation = np.nan_to_num(np.abs(np.corrcoef(own.T, other.T)[:d, d:]))
     matched: Index = linear_sum_assignment(-correlation)[1]
@@ -124,6 +124,6 @@ def widened(values: Floats, interval: Floats, runs: Floats) -> Floats:
     low = centre - np.hypot(centre - ends[..., 0], between)
     high = centre + np.hypot(ends[..., 1] - centre, between)
     wider: Floats = np.exp(np.stack([low, high], axis=-1))
-    # What was not told from 0 is not now.
+    # What could not be told from 0 still cannot.
     wider[..., 0] = np.where(interval[..., 0] <= 0, 0.0, wider[..., 0])
     return wider

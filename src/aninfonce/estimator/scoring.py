@@ -15,15 +15,9 @@ Embedded = tuple[Tensor, Tensor, int]
 
 
 def bits_of_kinds(loss: nn.Module, kinds: Sequence[Embedded]) -> float:
-    """Mean over kinds of pairs of `bits_above_chance`, each by the loss of its kind.
+    """Mean of `bits_above_chance` over kinds of pairs, each with its own part of the loss.
 
-    Args:
-        loss: with one part for each kind, or one kind's.
-        kinds: embeddings of anchors and positives, (N, d) each, and how far apart negatives must be.
-
-    Returns:
-        Bits a pair.
-
+    Of each kind: embeddings of anchors and positives, (N, d) each, and how far apart negatives must be.
     """
     scores = [
         bits_above_chance(part, z, z_pos, apart=apart) for part, (z, z_pos, apart) in by_kind(loss, kinds)
@@ -37,8 +31,8 @@ def bits_above_chance(
 ) -> float:
     """Bits that the embedding tells about which candidate is the positive.
 
-    0 for guessing; at most log₂ of the number of candidates. It is the lower bound of InfoNCE on the mutual
-    information of a pair.
+    0 for guessing; at most log₂ of the number of candidates. It is InfoNCE's lower bound on the mutual
+    information of the two sides of a pair.
 
     Example:
         >>> from aninfonce.losses import AnInfoNCE
@@ -50,11 +44,11 @@ def bits_above_chance(
         loss: of the InfoNCE family.
         z: embeddings (N, d) of anchors.
         z_pos: of their positives, (N, d).
-        block: pairs that are each other's negatives, at most.
-        apart: rows between any two of these, at least, for pairs in the order of time.
+        block: most pairs that are each other's negatives.
+        apart: least distance in rows between two of these, for pairs in the order of time.
 
     Returns:
-        Bits a pair; minus infinity if the embedding is not finite.
+        Bits per pair; minus infinity if the embedding is not finite.
 
     """
     scores = bits_by_block(loss, z, z_pos, block=block, apart=apart)
@@ -69,7 +63,7 @@ def bits_by_block(loss: nn.Module, z: Tensor, z_pos: Tensor, *, block: int, apar
     blocks = torch.from_numpy(spread_blocks(len(z), block, apart)).to(z.device)
     if not bool(torch.isfinite(z.sum() + z_pos.sum())):
         return [-math.inf] * len(blocks)
-    # A constant embedding guesses, whatever candidates the loss counts.
+    # A constant embedding can only guess, whichever candidates the loss counts.
     constant = torch.ones_like(z[blocks[0]])
     chance = float(loss(constant, constant))
     return [(chance - float(loss(z[rows], z_pos[rows]))) / math.log(2.0) for rows in blocks]

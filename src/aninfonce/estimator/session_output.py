@@ -1,4 +1,4 @@
-"""What `transform` gives: the precision of X, and for each session of a list a container of its own."""
+"""What `transform` returns: the precision of X, and one container per session of a list."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from aninfonce.estimator.frames import is_list_of_sessions
 class SessionOutput:
     """Lets `transform` and `fit_transform` of an estimator give a list for a list of sessions.
 
-    scikit-learn puts what these methods give into one container, such as a data frame, which cannot hold a
-    list. So they are called for one session after another, outside of what scikit-learn has put around them.
+    scikit-learn wraps these methods to put their result into one container, such as a data frame, which
+    cannot hold a list. So the wrapped methods are called for one session after another.
     """
 
     def __init_subclass__(cls, **settings: Any) -> None:

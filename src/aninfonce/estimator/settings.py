@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from torch import nn
 
-from aninfonce._validation import check_choice, check_count, check_number, describe
+from aninfonce._validation import check_choice, check_count, check_number, describe, plain
 from aninfonce.encoders import encoder_names
 from aninfonce.training.config import TrainingConfig, parse_config
 
@@ -23,14 +23,14 @@ _SPACES_TO_UNROLL = ("auto", "flat", "unbounded")
 _LOSSES = ("aninfonce", "infonce", "lp", "nt-xent")
 # Rates of `partial_fit`, which has no end to decay to, as a share of the recipe's highest.
 _ONLINE_RATE = 0.1
-# More passes over the same pairs than this and the network learns them by heart: found on 3000 pairs of ten
-# factors, where the held-out score is best near 30 passes and far below zero at 70.
+# With more passes over the same pairs the network memorises them: found on 3000 pairs of ten factors, where
+# the held-out score is best near 30 passes and far below zero at 70.
 _PASSES = 30
 _FEWEST_STEPS = 100
 # How much hidden layers bend, as the slope of their units: 1 would be a straight line.
 BENT = {"slope": 0.2}
 _LESS_BENT = {"slope": 0.5}
-# A linear map is found within this many steps, and does not learn by heart: nothing would end it early.
+# A linear map is found within this many steps, and memorises nothing: no early stopping would end it.
 _LINEAR_STEPS = 600
 # Parameters that the settings of a run have other names for.
 _NAMES = {
@@ -43,16 +43,10 @@ _NAMES = {
     "encoder.name": "encoder",
     "encoder.options": "encoder_options",
 }
-
-
 # How messages from training name things, and how a user of the estimator knows them.
 _OWN_NAMES = {
-    "`dim`": "`n_components`",
-    "`encoder.options`": "`encoder_options`",
-    "`encoder.name`": "`encoder`",
+    **{f"`{name}`": f"`{own}`" for name, own in _NAMES.items()},
     "`options` of the encoder": "`encoder_options` of",
-    "`loss.options`": "`loss_options`",
-    "`loss.name`": "`loss`",
     "several kinds of pairs": "several lags",
     "parameters of the estimator: ": "",
 }
@@ -60,7 +54,7 @@ _OWN_NAMES = {
 
 @contextmanager
 def own_names() -> Iterator[None]:
-    """Let errors of the training name the parameters of the estimator."""
+    """Let errors from training name the parameters of the estimator."""
     try:
         yield
     except ValueError as problem:
@@ -78,16 +72,14 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
     for name, fewest in (("max_steps", 1), ("batch_size", 2), ("patience", 1)):
         if found[name] is not None:
             found[name] = check_count(found[name], name, minimum=fewest)
-    share = check_number(found["validation_fraction"], "validation_fraction")
-    if not 0.0 <= share < 1.0:
-        raise ValueError(f"`validation_fraction` must lie in [0, 1), got {share:g}")
-    found["validation_fraction"] = share
+    for name in ("validation_fraction", "input_dropout"):
+        found[name] = check_number(found[name], name)
+        if not 0.0 <= found[name] < 1.0:
+            raise ValueError(f"`{name}` must lie in [0, 1), got {found[name]:g}")
     names = [("space", _SPACES), ("loss", _LOSSES), ("gaps", ("error", "skip")), ("start", _STARTS)]
     if not isinstance(found["encoder"], nn.Module):
         names.append(("encoder", encoder_names()))
     for name, choices in names:
-        if not isinstance(found[name], str):
-            raise ValueError(f"`{name}` must be a name, one of {choices}, got {describe(found[name])}")
         check_choice(found[name], name, choices)
     if found["start"] == "geodesic" and found["space"] not in _SPACES_TO_UNROLL:
         raise ValueError(
@@ -112,13 +104,10 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(found["whiten"], bool | np.bool_) and found["whiten"] != "scale":
         raise ValueError(f"`whiten` must be True, False or 'scale', got {describe(found['whiten'])}")
     found["whiten"] = "scale" if found["whiten"] == "scale" else bool(found["whiten"])
-    found["input_dropout"] = check_number(found["input_dropout"], "input_dropout", minimum=0.0)
-    if found["input_dropout"] >= 1.0:
-        raise ValueError(f"`input_dropout` must lie in [0, 1), got {found['input_dropout']:g}")
     for name in ("encoder_options", "loss_options"):
         if not isinstance(found[name], Mapping | None):
             raise ValueError(f"`{name}` must be a dictionary of options, got {describe(found[name])}")
-        found[name] = _plain(found[name] or {})
+        found[name] = plain(dict(found[name] or {}))
     if isinstance(found["encoder"], nn.Module) and found["encoder_options"]:
         raise ValueError(
             "`encoder_options` must be None where `encoder` is a module of your own, got"
@@ -131,7 +120,7 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(
             f"`recipe` must be a name or a dictionary of settings, got {describe(found['recipe'])}"
         )
-    found["recipe"] = _plain(found["recipe"])
+    found["recipe"] = plain(dict(found["recipe"]))
     return found
 
 
@@ -182,7 +171,7 @@ def _is_auto(value: Any) -> bool:
 
 
 def _checked_lags(lag: Any, window: int) -> tuple[int, ...] | Literal["auto"]:
-    """Bring lags into a tuple: None is the shortest, one at which windows have no row in common."""
+    """Give lags as a tuple: None is the shortest at which windows have no row in common."""
     if _is_auto(lag):
         return "auto"
     if lag is None:
@@ -203,11 +192,6 @@ def _checked_lags(lag: Any, window: int) -> tuple[int, ...] | Literal["auto"]:
     return lags
 
 
-def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn numpy's numbers among the options, which searches set, into Python's."""
-    return {name: value.item() if isinstance(value, np.generic) else value for name, value in options.items()}
-
-
 def training_config(
     parameters: Mapping[str, Any],
     pairs: int,
@@ -221,12 +205,12 @@ def training_config(
 
     Args:
         parameters: of the estimator, by name, `checked`.
-        pairs: at hand.
+        pairs: their number.
         seed: of the run.
-        kinds: of pairs, one for each lag; `pairs` are those of the smallest.
-        pictures: whether the rows are such: these are not whitened.
-        few_passes: whether to take no more steps than a few passes over the pairs if none were asked for:
-            where nothing is held out, nothing else keeps a network from learning them by heart.
+        kinds: number of kinds of pairs, one for each lag; `pairs` counts those of the smallest.
+        pictures: whether rows are pictures, which are not whitened.
+        few_passes: whether to take no more steps than a few passes over the pairs if no number was asked for:
+            where nothing is held out, nothing else keeps a network from memorising them.
 
     Returns:
         The settings; a `ValueError` names a bad parameter.
@@ -276,11 +260,11 @@ def training_config(
 
 
 def _usual_options(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Give the options of a network or loss that the estimator takes if nothing else is said.
+    """Give the estimator's defaults for the options of a network or loss.
 
-    What users observe is often nearly linear in its factors: the last layer sees it beside the hidden ones,
-    and these bend less. Where maps fold, on a sphere, and where nothing starts from a linear map, they bend
-    as they do elsewhere.
+    What users observe is often nearly linear in its factors: so the last layer sees the inputs beside the
+    hidden units, and these bend less. On a sphere, where maps fold, and wherever nothing starts from a linear
+    map, they bend as much as they do elsewhere.
     """
     if name != "mlp":
         return {}
@@ -294,7 +278,7 @@ def linear_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in parameters["encoder_options"].items() if name != "hidden"}
     steps = min(parameters["max_steps"] or _LINEAR_STEPS, _LINEAR_STEPS)
     changes = {"space": "flat", "encoder_options": {**kept, "depth": 0}, "n_init": 1, "max_steps": steps}
-    # Where the data are bent, a Λ̂ of each anchor would make up for what a linear map cannot bend back.
+    # Where the data are bent, a Λ̂ for each anchor would make up for what a linear map cannot bend back.
     return {**parameters, **changes, "concentration": "one"}
 
 

@@ -1,12 +1,12 @@
-"""How much of what a network bends is kept: in each column as much as held-out pairs support.
+"""How much of a network's bending is kept: in each column, as much as held-out pairs support.
 
-A column is what a linear map of the inputs can say of it, and a rest. If pairs are few, or a factor changes
-so much within them that they tell little of it, most of the rest is noise that was learned by heart. Bits
-hardly notice it, but R² does. So the shares of the rest, between 0 and 1, that tell most about held-out pairs
-are folded into the last layer. For networks from random weights, on 2000 pairs of three factors, R² rises
-from .920 to .980, .944 to .986 and .979 to .992 (three seeds), on 30 000 rows of five factors from .9843 to
-.9847. Mixing the rests of several columns, with d² numbers in the place of d, was tried: it fits the held-out
-pairs better and R² is lower.
+A column is a linear map of the inputs plus a rest. If pairs are few, or say little about a factor because it
+changes so much within them, most of the rest is memorised noise. Bits hardly show it, but R² does. So each
+column keeps the share of its rest, between 0 and 1, that tells most about held-out pairs; the shares are
+folded into the last layer. For networks from random weights, R² rises from .920 to .980, .944 to .986 and
+.979 to .992 on 2000 pairs of three factors (three seeds), and from .9843 to .9847 on 30 000 rows of five
+factors. Mixing the rests of several columns, with d² numbers instead of d, was tried: it fits the held-out
+pairs better, and R² is lower.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from aninfonce.processes import PairBatch
 from aninfonce.sources.base import PairSource
 from aninfonce.training.fitted import Fitted
 
-# Rows that the linear map is fitted on, pairs that are each other's negatives, and steps of the search.
+# Rows for the linear map, pairs that are each other's negatives, and steps of the search.
 _ROWS, _BLOCK, _ITERATIONS = 16_384, 512, 40
-# Λ̂ beyond which held-out pairs set no bound to it.
+# Above this, held-out pairs do not bound Λ̂.
 _LARGEST = 1e9
 
 
@@ -44,7 +44,7 @@ class _Parts(NamedTuple):
 def shrink_to_linear(
     fitted: Fitted, source: PairSource, held_out: Sequence[tuple[PairBatch, int]]
 ) -> Tensor | None:
-    """Bring each column of a network nearer to a linear map, as far as held-out pairs gain by it.
+    """Move each column of a network towards a linear map, as far as held-out pairs gain from it.
 
     Encoder and loss are changed in place.
 
@@ -54,9 +54,9 @@ def shrink_to_linear(
         held_out: pairs of each kind that it was not trained on, and how far apart negatives must be.
 
     Returns:
-        Share of the bent part that is kept in each column (d,), as the columns were; None where this cannot
-        be done: the network has to be an `MLP` whose last layer sees its inputs, the loss to have a Λ̂, and
-        pairs must not coincide.
+        Share of the bent part that is kept in each column (d,), in the order before this fit. None where it
+        cannot be done: the network must be an `MLP` whose last layer sees its inputs, the loss must have a
+        Λ̂, and pairs must not coincide.
 
     """
     body, closing = fitted.encoder.body, fitted.config.recipe.close
@@ -68,7 +68,7 @@ def shrink_to_linear(
     linear = _linear_map(encoder, source.fresh(_ROWS).x)
     shares = _best_shares(encoder, loss, linear, held_out)
     if not all(bool((part.concentration <= _LARGEST).all()) for part in members(loss)):
-        # Pairs that coincide, as of a recording whose rows are repeated: the tighter, the better.
+        # Pairs coincide, as in a recording with repeated rows: the larger Λ̂, the better.
         return None
     last = body.layers[-1]
     assert isinstance(last, nn.Linear)
@@ -83,7 +83,7 @@ def shrink_to_linear(
 
 @torch.no_grad()
 def _linear_map(encoder: Embedding, x: Tensor) -> Tensor:
-    """Read the embedding of rows off what the network sees of them, as (d, D + 1) with the constant last."""
+    """Fit the embedding of rows by a linear map of the inputs, (d, D + 1) with the constant last."""
     inputs = encoder.inputs(x.double())
     found: Tensor = torch.linalg.lstsq(_with_ones(inputs), encoder.body(inputs), driver="gelsd").solution
     return found.T
@@ -124,7 +124,7 @@ def _best_shares(
     def objective() -> Tensor:
         search.zero_grad()
         if not all(bool(part.isfinite().all()) for part in trained):
-            # It ran away, where nothing bounds Λ̂: worse than anything, and no way on.
+            # Nothing bounds Λ̂ and the search ran away: stop it there.
             return torch.full((), torch.inf, dtype=torch.float64)
         total = torch.zeros((), dtype=torch.float64)
         for part, anchors, positives, blocks in kinds:

@@ -1,4 +1,4 @@
-"""Pairs as training takes them: rows of a recording by their numbers, changes of rows, lags in turns."""
+"""Pairs as training takes them: rows of a recording by number, changes of rows, several lags in turn."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def open_source(kinds: Sequence[Pairs], seed: int, centre: Array | None) -> Pair
     """Open pairs for training.
 
     Args:
-        kinds: one or more kinds of pairs; of several, each batch has rows of all in turns.
+        kinds: one or more kinds of pairs; with several, the rows of each batch take turns.
         seed: of their orders.
-        centre: constant that is taken off all rows, of the shape that the encoder is shown of one.
+        centre: constant that is subtracted from all rows, of the shape of one row as the encoder sees it.
 
     Returns:
         The source.
@@ -43,13 +43,7 @@ def _open_kind(pairs: Pairs, seed: int, centre: Array | None) -> PairSource:
 
 
 class LaggedRows:
-    """Pairs of a recording by their numbers: each of its rows is held once, whatever its lags and windows.
-
-    Args:
-        pairs: of a recording.
-        centre: as in `open_source`.
-
-    """
+    """Pairs of a recording by their numbers: each row is held once, whatever the lags and windows."""
 
     def __init__(self, pairs: Pairs, centre: Array | None) -> None:
         frames = pairs.frames
@@ -76,12 +70,7 @@ class LaggedRows:
 class AugmentSource(PairSource):
     """Pairs of a row and a fresh change of it, in a new order each epoch.
 
-    Args:
-        X: rows (N, ...).
-        augment: from (n, ...) to (n, ...).
-        seed: of the orders; the augmentation's random numbers are its own.
-        centre: constant that is taken off the rows and their changes.
-
+    The seed is that of the orders: an augmentation draws its own random numbers.
     """
 
     def __init__(self, X: Array, augment: Augment, seed: int, centre: Array | None = None) -> None:
@@ -113,12 +102,7 @@ class AugmentSource(PairSource):
 
 
 class TurnsSource(PairSource):
-    """Kinds of pairs that take turns: row i of a batch is of kind i mod n, as `AlternatingLoss` has it.
-
-    Args:
-        sources: one per kind of pairs.
-
-    """
+    """Kinds of pairs that take turns: row i of a batch is of kind i mod n, as `AlternatingLoss` has it."""
 
     def __init__(self, sources: Sequence[PairSource]) -> None:
         self._sources = list(sources)
@@ -134,11 +118,11 @@ class TurnsSource(PairSource):
         return PairBatch(x, x_pos)
 
     def next(self, n: int) -> PairBatch:
-        """Take as many pairs of each kind, `n` in all or a few less."""
+        """Take the same number of pairs of each kind, `n` in all or a few less."""
         return self._in_turns([source.next(max(2, n // len(self._sources))) for source in self._sources])
 
     def fresh(self, n: int) -> PairBatch:
-        """Take as many pairs of each kind at random, up to `n` in all."""
+        """Take the same number of pairs of each kind at random, up to `n` in all."""
         return self._in_turns([source.fresh(max(2, n // len(self._sources))) for source in self._sources])
 
     def state(self) -> State:

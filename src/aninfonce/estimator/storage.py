@@ -143,7 +143,7 @@ class Storage:
             estimator.feature_names_in_ = np.array(facts["feature_names_in_"], dtype=object)
         estimator._n_features_out = fitted.config.dim
         estimator._augment, estimator._optimizer_states = None, []
-        # Earlier versions had pictures too, but saved the number of their channels only.
+        # Earlier versions saved only the number of channels of pictures.
         estimator._row_shape = tuple(facts.get("row_shape", [estimator.n_features_in_]))
         estimator._window = facts.get("window", int(estimator.window))
         loaded: Self = estimator
@@ -171,15 +171,15 @@ def usable_device(device: str | torch.device) -> torch.device:
 
 
 def _completed(facts: dict[str, Any], space: str) -> dict[str, Any]:
-    """Bring what earlier versions saved to the names of this one."""
-    # Times were told by Λ̂.
+    """Complete what earlier versions saved, and give it the names of this one."""
+    # Times followed from Λ̂.
     facts = {"decay_times_": [], **facts}
     if "concentrations_" in facts:
         return facts
     interval = facts["concentration_interval_"]
     blocks = [block.tolist() for block in shared_blocks(np.asarray(interval))]
     return {
-        # They are where they were asked to be, and kept their last weights.
+        # Embeddings are where they were asked to be, and have the last weights.
         "space_": space,
         "best_step_": facts["n_iter_"],
         "blocks_": blocks,

@@ -15,11 +15,11 @@ class TimeConstants:
     Attributes:
         concentrations_: Λ̂ (L, d) of factors of unit variance, one row for each lag.
         concentrations_interval_: their intervals (L, d, 2).
-        lags_: rows from an anchor to its positive, (L,); none if the pairs are of no recording.
+        lags_: rows from an anchor to its positive, (L,); empty if the pairs are not from a recording.
         space_: where the embedding lives.
         rate: rows per second; None for time in rows.
         decay_times_: times in rows with both ends of their intervals (d, 3), as `decay_times` measures them;
-            empty where that was not done, and Λ̂ tells.
+            empty where they follow from Λ̂ instead.
 
     """
 
