@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
-from aninfonce.diagnostics.finding import Finding, gravest, judge, not_judged, titled
+from aninfonce.diagnostics.finding import Finding, cannot_tell, gravest, judge, not_judged, titled
 from aninfonce.diagnostics.frame import even_block
 from aninfonce.diagnostics.intervals import Interval, Matrix, jackknife
 from aninfonce.diagnostics.sample import Sample
@@ -57,8 +57,7 @@ def calibration(sample: Sample) -> Finding:
     advice = {
         "concern": f"The model is {_verdict(interval)}, so that positives are not drawn as it assumes: look"
         " at the form of the positive conditional and at uniformity.",
-        "undetermined": "Whether the model is as sure of its positives as it is right cannot be told from"
-        " these pairs: look at more.",
+        "undetermined": cannot_tell("the model is as sure of its positives as it is right"),
         "fine": "The model is about as sure of its positives as it is right.",
     }[status]
     means = [

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import stats
 from scipy.signal import find_peaks
 
-from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_judged, titled
+from aninfonce.diagnostics.finding import Finding, Status, cannot_tell, gravest, judge, not_judged, titled
 from aninfonce.diagnostics.intervals import Interval, jackknife_each
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.diagnostics.training_facts import TrainingFacts
@@ -153,7 +153,7 @@ def _advice(worst: _Shape, form: StepForm, run: TrainingFacts) -> str:
             f" directions: pairs of two kinds are mixed, so train on each kind{remedy}."
         )
     if worst.status == "undetermined":
-        return "Whether steps within pairs are normal cannot be told from these pairs: look at more."
+        return cannot_tell("steps within pairs are normal")
     if worst.status == "fine":
         return "Steps within pairs look about normal, as the similarity assumes."
     if worst.kind == "skew":

@@ -26,8 +26,8 @@ class Finding:
     Attributes:
         measure: what the number is, in a few words.
         value: the number; None if it has no value, such as a ratio to something that may be 0.
-        interval: 95 % interval of it, with an infinite upper end if nothing bounds it; None if not judged.
-        status: "fine" or "concern" if the whole interval says so, "undetermined" if it allows for both, "not
+        interval: its 95 % interval, with an infinite upper end if nothing bounds it; None if not judged.
+        status: "fine" or "concern" if the whole interval says so, "undetermined" if it allows both, "not
             judged" if the question makes no sense here.
         advice: one sentence.
         details: further numbers, as JSON types.
@@ -120,21 +120,23 @@ def gravest(*statuses: Status) -> Status:
     return max(statuses, key=_GRAVITY.index)
 
 
+def cannot_tell(what: str) -> str:
+    """Advise to look at more pairs where these leave open whether something is so."""
+    return f"Whether {what} cannot be told from these pairs: look at more."
+
+
 Look = Callable[["Sample"], Finding | None]
 
 
 def titled(title: str, *, needs: str | None = None) -> Callable[[Callable[[Sample], Finding]], Look]:
-    """Make a question of the audit out of a function: its name, its title, and when it is not asked.
+    """Turn a function from a sample to a finding into a question of the audit.
 
-    The function is given the embedded pairs, and says in its docstring what it takes for a concern. Of a
-    constant embedding only the collapse is judged: no other number means anything there.
+    The function says in its docstring what counts as a concern. Of a constant embedding only the collapse is
+    judged: no other number means anything there.
 
     Args:
         title: for readers.
         needs: attribute of the sample without which there is no such finding.
-
-    Returns:
-        A decorator of functions from a sample to a finding.
 
     """
 
@@ -155,14 +157,5 @@ def titled(title: str, *, needs: str | None = None) -> Callable[[Callable[[Sampl
 
 
 def not_judged(why: str, **rest: Any) -> Finding:
-    """Say why a question makes no sense here; `rest` may hold numbers and a plot all the same."""
-    return Finding(
-        **{
-            "measure": "",
-            "value": None,
-            "interval": None,
-            "status": "not judged",
-            "advice": f"Not judged: {why}.",
-            **rest,
-        }
-    )
+    """Say why a question makes no sense here; `rest` may still hold details and a plot."""
+    return Finding("", None, None, "not judged", f"Not judged: {why}.", **rest)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from aninfonce.alignment.joint import joint_diagonalisation
-from aninfonce.diagnostics.finding import Finding, judge, not_judged, titled
+from aninfonce.diagnostics.finding import Finding, cannot_tell, judge, not_judged, titled
 from aninfonce.diagnostics.frame import even_block
 from aninfonce.diagnostics.intervals import Matrix
 from aninfonce.diagnostics.negatives import spread_blocks
@@ -224,7 +224,7 @@ def _advice(status: str, factor: float, run: TrainingFacts) -> str:
     if status == "fine":
         return "Steps within pairs are alike wherever they start, as one Λ̂ assumes."
     if status == "undetermined":
-        return "Whether steps depend on where they start cannot be told from these pairs: look at more."
+        return cannot_tell("steps depend on where they start")
     found = f"Steps within pairs depend on where they start: along one direction Λ̂ varies {factor:.2g}-fold"
     if run.per_anchor:
         return f"{found}, which the Λ̂ per anchor of this run allows for."

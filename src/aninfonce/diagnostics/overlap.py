@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from aninfonce.diagnostics.finding import Finding, gravest, judge, titled
+from aninfonce.diagnostics.finding import Finding, cannot_tell, gravest, judge, titled
 from aninfonce.diagnostics.intervals import jackknife, proportion
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.plots._axes import ACCENT, MAIN, Axes
@@ -50,15 +50,9 @@ def overlap(sample: Sample) -> Finding:
             "A positive is hardly nearer than any other observation: see whether the pairs are paired right."
         )
     elif never == "undetermined":
-        advice = (
-            "Whether positives of different observations ever meet cannot be told from these pairs: look at"
-            " more."
-        )
+        advice = cannot_tell("positives of different observations ever meet")
     elif nothing == "undetermined":
-        advice = (
-            "Whether a positive is nearer than other observations cannot be told from these pairs: look at"
-            " more."
-        )
+        advice = cannot_tell("a positive is nearer than other observations")
     else:
         advice = "Pairs are told apart, and still overlap with their neighbours."
 

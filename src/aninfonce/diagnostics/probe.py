@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from aninfonce.diagnostics.intervals import Interval, Matrix, proportion
 
-# Directions that the probe looks at; with more, it would learn rows by heart.
+# Directions that the probe looks at; with more it would memorise rows.
 _MOST_DIRECTIONS = 64
 
 
@@ -42,17 +42,11 @@ class Probe:
 
 
 def probe_two(first: Matrix, second: Matrix, rng: np.random.Generator) -> Probe:
-    """Learn on half of the rows which version a row is in, and answer for the other half.
+    """Learn on half of the rows, (N, d), which version a row is in, and answer for the other half.
 
-    Every row is shown in one version only, so that its twin cannot give the answer away. The probe is
-    logistic regression on the directions of most variance and their squares: it sees a shift, a stretch, or
-    both.
-
-    Args:
-        first: (N, d).
-        second: (N, d), the same rows changed.
-        rng: decides which version of each row is shown; two probes with equal generators see the same ones.
-
+    Each row is shown in one version only, so that its twin cannot give the answer away; probes with equal
+    generators see the same versions. The probe is logistic regression on the directions of most variance and
+    their squares: it sees a shift, a stretch, or both.
     """
     changed = rng.random(len(first)) < 0.5
     shown = np.where(changed[:, None], second, first)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_judged, titled
+from aninfonce.diagnostics.finding import Finding, Status, cannot_tell, gravest, judge, not_judged, titled
 from aninfonce.diagnostics.intervals import share_lost
 from aninfonce.diagnostics.probe import probe_two
 from aninfonce.diagnostics.sample import Sample
@@ -85,10 +85,7 @@ def _advice(sample: Sample, status: Status, names: str) -> str:
             f" depends on it, augment less there, or {sample.run.keep_more}."
         )
     if status == "undetermined":
-        return (
-            f"Whether most of what the data show of {names} was lost cannot be told from these pairs: look at"
-            " more."
-        )
+        return cannot_tell(f"most of what the data show of {names} was lost")
     return "The embedding keeps at least half of what the data show of every augmentation."
 
 

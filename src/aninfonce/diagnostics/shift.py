@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aninfonce.diagnostics.finding import Finding, judge, titled
+from aninfonce.diagnostics.finding import Finding, cannot_tell, judge, titled
 from aninfonce.diagnostics.probe import probe_two
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.plots._axes import ACCENT, MAIN, Axes, whole_ticks
@@ -29,8 +29,7 @@ def shift(sample: Sample) -> Finding:
         "concern": "Augmented data look different from plain data: an encoder that is trained on the one and"
         " used on the other meets inputs it does not know, so augment less, or keep plain views among the"
         " pairs.",
-        "undetermined": "Whether augmented data look different from plain data cannot be told from these"
-        " pairs: look at more.",
+        "undetermined": cannot_tell("augmented data look different from plain data"),
         "fine": "Augmented and plain data are distributed about alike.",
     }[status]
 

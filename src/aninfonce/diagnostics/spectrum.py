@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aninfonce.diagnostics.finding import Finding, Status, judge, not_judged, titled
+from aninfonce.diagnostics.finding import Finding, Status, cannot_tell, judge, not_judged, titled
 from aninfonce.diagnostics.ratio import Spread, spread_of
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.plots._axes import MAIN, Axes, whole_ticks
@@ -81,5 +81,5 @@ def _advice(sample: Sample, spread: Spread, status: Status, style: int) -> str:
             " the ratio is undetermined: see whether the pairs are paired right, or look at more of them."
         )
     if status == "undetermined":
-        return "Whether all directions vary equally cannot be told from these pairs: look at more."
+        return cannot_tell("all directions vary equally")
     return "All directions vary about equally within pairs: an isotropic similarity fits."

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 
 from aninfonce.diagnostics.collapse import few_dimensions
-from aninfonce.diagnostics.finding import Finding, Status, gravest, judge, not_judged, titled
+from aninfonce.diagnostics.finding import Finding, Status, cannot_tell, gravest, judge, not_judged, titled
 from aninfonce.diagnostics.intervals import Matrix, jackknife
 from aninfonce.diagnostics.sample import Sample
 from aninfonce.plots._axes import LEVEL, MAIN, Axes, whole_ticks
@@ -57,7 +57,7 @@ def uniformity(sample: Sample) -> Finding:
             f" {remedy}{balance}."
         )
     elif "undetermined" in (off_centre, unequal):
-        advice = "Whether embeddings cover the sphere evenly cannot be told from these pairs: look at more."
+        advice = cannot_tell("embeddings cover the sphere evenly")
     else:
         advice = "Embeddings cover the sphere about evenly."
 
