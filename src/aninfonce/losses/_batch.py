@@ -1,4 +1,4 @@
-"""What a loss is asked for, once it is checked."""
+"""The arguments of a loss after they were checked."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Batch(NamedTuple):
     ratios: Ratios | None
     reduction: Reduction
     shard: Shard
-    """Where the own rows lie among those of all processes."""
+    """Where this process's rows lie among those of all processes."""
     pool: Shard
-    """Where the own shared negatives lie."""
+    """Where its shared negatives lie."""
 
     @property
     def weight(self) -> float | None:

@@ -1,4 +1,4 @@
-"""From what a user hands in to what the kernel computes with."""
+"""From the arguments of a loss to what the kernel computes with."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from aninfonce.spaces import within_squares
 SimilarityFunction = Callable[[Tensor, Tensor], Tensor]
 Potential = Callable[[Tensor], Tensor] | nn.Module
 
-# A similarity without `pair` is asked for small blocks whose diagonal is kept.
+# Of a similarity without `pair`, small blocks are computed and their diagonals kept.
 _BLOCK = 32
 
 
 def check_views(z0: Tensor, z1: Tensor, *, finite: bool = True) -> None:
-    """Require two (N, d) tensors on one device, finite unless that is looked at later."""
+    """Require two (N, d) tensors on one device, finite unless that is checked later."""
     if isinstance(z0, Tensor) and isinstance(z1, Tensor) and z0.device != z1.device:
         check_same_device(z0=z0, z1=z1)
     check_matrix(z0, "z0", finite=finite)
@@ -39,7 +39,7 @@ def check_views(z0: Tensor, z1: Tensor, *, finite: bool = True) -> None:
 
 
 def check_negatives(negatives: Tensor, z0: Tensor) -> None:
-    """Require (N, K, d) or (M, d) negatives; whether they are finite is looked at later."""
+    """Require (N, K, d) or (M, d) negatives; whether they are finite is checked later."""
     n, d = z0.shape
     if isinstance(negatives, Tensor):
         check_same_device(z0=z0, negatives=negatives)
@@ -69,7 +69,7 @@ def check_ratios(
     z0: Tensor,
     symmetric: bool,
 ) -> Ratios | None:
-    """Require both ratios or none, of the right shapes."""
+    """Require both ratios or neither, with the right shapes."""
     if of_negatives is None and of_positives is None:
         return None
     if of_negatives is None or of_positives is None or negatives is None or negatives.shape[-2] == 0:
@@ -91,7 +91,7 @@ def check_ratios(
 
 
 def check_temperature(temperature: float | Tensor) -> None:
-    """Require one number, above 0 if it is known here: that of a tensor is looked at later."""
+    """Require one number above 0; the value of a tensor is checked later."""
     if not isinstance(temperature, Tensor):
         if not (isinstance(temperature, float) and 0 < temperature < torch.inf):
             check_number(temperature, "temperature", minimum=0, exclusive=True)
@@ -100,7 +100,7 @@ def check_temperature(temperature: float | Tensor) -> None:
 
 
 def inverse_temperature(temperature: float | Tensor, like: Tensor) -> Tensor:
-    """Give one over the temperature as a () tensor, through which a trainable one gets its gradient."""
+    """Give one over the temperature as a () tensor, through which a trained temperature gets its gradient."""
     if isinstance(temperature, Tensor):
         return temperature.to(like).reshape(()).reciprocal()
     return like.new_full((), 1.0 / temperature)
@@ -115,14 +115,14 @@ def shortest(*dtypes: torch.dtype) -> float:
 def to_working(
     z: Tensor, normalize: bool, dtype: torch.dtype | None = None, probes: Probes | None = None
 ) -> Tensor:
-    """Float32 or better and, if asked, unit length; a row too short for a direction becomes zero."""
+    """Convert to float32 or better and, if asked, unit length; a row too short for a direction becomes 0."""
     working = z.to(dtype or torch.promote_types(z.dtype, torch.float32))
     if not normalize:
         return working
     working = within_squares(working)
     length = torch.linalg.vector_norm(working, dim=-1, keepdim=True)
     if probes is not None and len(length):
-        # Too long for its precision, it must not pass for a row of zeros.
+        # A row whose length overflows must not pass for a row of zeros.
         probes.finite(length.detach().amax())
     kept = length > shortest(z.dtype)
     return working * torch.where(kept, torch.where(kept, length, 1.0).reciprocal(), 0.0)
@@ -130,7 +130,7 @@ def to_working(
 
 def full_precision(device: torch.device) -> AbstractContextManager[Any]:
     """Switch autocast off: the losses choose their precision themselves."""
-    # The first question is asked for all devices at once, and is the quickest.
+    # The first check covers all devices at once, and is the quickest.
     if not torch._C._is_any_autocast_enabled() or device.type == "meta":
         return nullcontext()
     if torch.is_autocast_enabled(device.type):
@@ -159,7 +159,7 @@ def potential_values(potential: Potential | None, z: Tensor) -> Tensor:
 
 
 def _as_parameters(potential: Potential, z: Tensor) -> Tensor:
-    """Bring `z` to the precision of a user's module; our own works in that of `z`."""
+    """Convert `z` to the precision of a user's module; our own works in that of `z`."""
     if isinstance(potential, CandidatePotential) or not isinstance(potential, nn.Module):
         return z
     dtypes = (p.dtype for p in potential.parameters() if p.is_floating_point())

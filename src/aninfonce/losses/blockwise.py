@@ -18,7 +18,7 @@ def mean_over_blocks(
 ) -> float:
     """Mean loss over whole blocks of pairs; an incomplete last block is left out.
 
-    Of several processes, each looks at its own pairs alone.
+    Each of several processes looks only at its own pairs.
 
     Example:
         >>> from aninfonce.losses import InfoNCE
@@ -31,9 +31,6 @@ def mean_over_blocks(
         z: anchors (N, d).
         z_pos: positives (N, d).
         block: pairs that are each other's negatives, at most N.
-
-    Returns:
-        The mean.
 
     """
     check_count(block, "block", minimum=2)

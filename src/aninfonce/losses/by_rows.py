@@ -1,4 +1,4 @@
-"""InfoNCE by rows of logits, one choice of anchors after the other: for any similarity and any candidates."""
+"""InfoNCE by rows of logits, one direction after the other: for any similarity and any candidates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from aninfonce.similarities import LinearStep, PerAnchor, Similarity
 
 
 class Everyone(NamedTuple):
-    """What all processes hold; only the own process where no more is needed."""
+    """The rows of all processes, or of this one alone where that is enough."""
 
     z0: Tensor
     z1: Tensor
@@ -39,7 +39,7 @@ def gather(batch: Batch) -> Everyone:
     """Collect what the candidates need from all processes."""
     z0, z1, negatives, ratios, shard = batch.z0, batch.z1, batch.negatives, batch.ratios, batch.shard
     if shard.processes > 1:
-        # Whether a view stands as candidates for its own anchors, and for those of the other.
+        # Whether a view is among the candidates of its own anchors, and of those of the other view.
         own, other = batch.candidates not in ("positives", "none"), batch.candidates in ("positives", "both")
         z0 = gather_rows(z0, shard) if own or (batch.symmetric and other) else z0
         z1 = gather_rows(z1, shard) if other or (batch.symmetric and own) else z1
@@ -50,7 +50,7 @@ def gather(batch: Batch) -> Everyone:
 
 
 def by_rows(batch: Batch, everyone: Everyone, probes: Probes | None) -> tuple[Tensor, Tensor]:
-    """Alignment and uniformity; without probes exact, which takes longer, in float64 where that helps."""
+    """Alignment and uniformity; exact without probes, which takes longer, in float64 where that helps."""
     dtype = torch.promote_types(torch.promote_types(batch.z0.dtype, batch.z1.dtype), torch.float32)
     known = isinstance(batch.similarity, Similarity) and batch.similarity.form is not None
     known = known or isinstance(batch.similarity, LinearStep | PerAnchor)
@@ -111,21 +111,21 @@ def one_direction(
     """Alignment and uniformity of each anchor, or weighted and summed if a weight is given.
 
     Args:
-        anchors: (n, d), this process's own.
+        anchors: (n, d), of this process.
         positives: (n, d).
         in_batch: Blocks of candidates (N, d) from all processes.
-        negatives: (n, K, d), this process's own, or (M, d) from all processes, or None.
+        negatives: (n, K, d) of this process, or (M, d) from all processes, or None.
         similarity: From (n, d) and (M, d) to (n, M).
         scale: One over the temperature, ().
         exclude_self: Leave out row i of every block for anchor i.
         potential: Added to each candidate's logit.
         ratios: Density ratios of the negatives, if they are to be corrected for.
         weight: Weight of each anchor, or None for no reduction.
-        shard: Where the own rows lie in a block.
-        probes: Where to note what decides whether the result is exact; without them it is.
+        shard: Where the rows of this process lie in a block.
+        probes: Where to note what decides whether the result is exact; without them it always is.
 
     """
-    # The positive is a logit of its own, and no anchor is its own negative (but in cl-ica's counting).
+    # The positive is a logit of its own, and no anchor is its own negative (except as cl-ica counts).
     blocks = len(in_batch) if exclude_self else 0
     excluded = [block * shard.total + shard.start for block in range(blocks)]
     logits = _collect(anchors, positives, in_batch, negatives, similarity, scale, potential)
@@ -189,12 +189,12 @@ def _mixed(
 ) -> tuple[Tensor, Tensor]:
     """Alignment and uniformity, (n,) each, for hard negatives of known density ratio ρ.
 
-    Think of m + 1 ordinary and K hard places, and of the positive as having taken any one of them. Given
-    all candidates x, it sits at place j with a probability ∝ p(x)/q(x), where q is the density of that place:
-    logit f(x) for ordinary places, f(x) − log ρ(x) for hard ones, with f = log p(x)/u(x), whatever m and K.
-    So the loss is the mean over both kinds of places of finding the positive there. In a hard place
-    it takes that of one hard negative, which is left out; and since the ordinary negatives are then one
-    short, their sum counts (m + 1)/m times.
+    Think of m + 1 ordinary and K hard places, of which the positive has taken any one. Given all candidates
+    x, it sits at place j with a probability ∝ p(x)/q(x), where q is the density of that place: the logit is
+    f(x) for ordinary places and f(x) − log ρ(x) for hard ones, with f = log p(x)/u(x), whatever m and K. So
+    the loss is the mean, over both kinds of places, of the loss of finding the positive there. In a hard
+    place it replaces one hard negative, which is left out; the ordinary negatives are then one short, so
+    their sum counts (m + 1)/m times.
     """
     positive, n = logits.own[:, 0], len(logits.own)
     nothing = logits.own.new_full((n, 1), -torch.inf)

@@ -1,4 +1,4 @@
-"""Large batches through an encoder that fits only small ones: activations are computed twice, not kept."""
+"""Large batches with an encoder that only fits small ones: activations are computed twice, not kept."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def cached_backward(
     """Backpropagate `loss(encoder(x0), encoder(x1))` with the encoder's memory for `chunk` rows only.
 
     First all embeddings are computed without a graph; then the loss and its gradients for them; then each
-    chunk is encoded once more, with a graph, and its part of those gradients goes back through it. What is in
-    `.grad` afterwards is what a plain `backward` leaves there. The price is a second forward pass of the
-    encoder.
+    chunk is encoded once more, with a graph, and its part of those gradients goes back through it. `.grad`
+    then holds what a plain `backward` would leave there, up to rounding. The price is a second forward pass
+    of the encoder.
 
-    Random numbers are drawn twice alike, so dropout and augmentation inside the encoder do the same in both
-    passes. Buffers change only once. Batch normalisation sees a chunk as its batch.
+    The same random numbers are drawn in both passes, so dropout and augmentation inside the encoder repeat
+    themselves. Buffers change only once. Batch normalisation sees a chunk as its batch.
 
     Example:
         >>> import torch
@@ -97,7 +97,7 @@ def cached_backward(
 
 
 def _cut(x: Inputs, chunk: int) -> Sequence[Any]:
-    """Chunks of a tensor; a sequence is one of chunks already."""
+    """Cut a tensor into chunks; a sequence already is one of chunks."""
     return torch.split(x, chunk) if isinstance(x, Tensor) else x
 
 
@@ -124,6 +124,6 @@ def _buffers_kept(encoders: Sequence[Encoder]) -> Iterator[None]:
 
 
 def _local(encode: Encoder) -> AbstractContextManager[Any]:
-    """Leave the exchange between processes, if there is one, to a later chunk."""
+    """Leave the exchange between processes, if any, to a later chunk."""
     context: AbstractContextManager[Any] = getattr(encode, "no_sync", nullcontext)()
     return context

@@ -121,7 +121,7 @@ class EnsembleAnInfoNCE(nn.Module):
 
 
 class AlternatingLoss(nn.Module):
-    """Mean of one AnInfoNCE a kind, for batches in which the kinds of pairs take turns.
+    """Mean of one AnInfoNCE per kind, for batches in which the kinds of pairs take turns.
 
     Row i belongs to kind i mod n, and is contrasted with rows of its kind only.
 
@@ -148,17 +148,11 @@ class AlternatingLoss(nn.Module):
 
 
 def members(loss: nn.Module) -> list[AnInfoNCE]:
-    """List the losses with a Λ̂ of their own that a loss consists of: itself, or one for each kind of pairs.
+    """List the parts of a loss that have a Λ̂, itself or one for each kind of pairs; none if it has no Λ̂.
 
     Example:
         >>> len(members(AnInfoNCE(3))), len(members(AlternatingLoss(EnsembleAnInfoNCE(3, 2))))
         (1, 2)
-
-    Args:
-        loss: any.
-
-    Returns:
-        None of them if it has no Λ̂.
 
     """
     if isinstance(loss, AlternatingLoss):

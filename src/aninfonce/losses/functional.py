@@ -61,8 +61,8 @@ def info_nce(
 
     and `negatives` adds K or M logits to each. With `symmetric=True` the views also change places,
     and the loss is the mean over all 2N anchors; `symmetric=True, candidates="both"` is NT-Xent.
-    `"anchors"` is exact for anchors that are uniform. Positives in general are not, so the other sets and
-    symmetry want a `potential`; `"both"` and `"anchors+self"` mix candidates of two kinds, and are then
+    `"anchors"` is exact for uniform anchors. Positives are in general not uniform, so the other sets and
+    symmetry need a `potential`; `"both"` and `"anchors+self"` mix candidates of two kinds, and are then
     exact up to order 1/N.
 
     Memory is linear in N: no (N, N) matrix is ever held, unless `similarity` is a plain function.
@@ -83,17 +83,17 @@ def info_nce(
         negatives: Further negatives: (N, K, d), K for each anchor (for both of its views if
             symmetric), or (M, d), shared by all.
         similarity: From (N, d) and (M, d) to (N, M), larger is closer; the inner product if None. A
-            module is best; a plain function is computed in one piece, N × M.
+            `Similarity` is fastest; a plain function is computed in one piece, N × M.
         temperature: Divides the similarity; positive. A tensor gets a gradient.
         symmetric: Also use the second view as anchors.
         candidates: Which in-batch embeddings are negatives, see the table.
-        normalize: Bring all embeddings to unit length first. Off here, since not every similarity
-            lives on the sphere; the modules say what they do.
+        normalize: Scale all embeddings to unit length first. Off here, since not every similarity
+            lives on the sphere; each module states its own default.
         potential: β, from (n, d) to (n,), added to the logit of each candidate. It absorbs a density of
-            the candidates that is not uniform. A pair holds one for each direction.
-        negatives_log_ratio: For hard negatives, log of the density that they were drawn from over that of
-            the in-batch ones, at each of them: (N, K) or (M,). With it the optimum stays what it is
-            without hard negatives, instead of moving to the ratio of the positives' density to theirs.
+            the candidates that is not uniform. A tuple holds one for each direction.
+        negatives_log_ratio: For hard negatives: the log of the density that they were drawn from over that
+            of the in-batch ones, at each of them, (N, K) or (M,). It keeps the optimum where it is without
+            hard negatives; otherwise it moves to the ratio of the positives' density to theirs.
         positives_log_ratio: The same ratio at each positive, (N,); goes with `negatives_log_ratio`.
         reduction: "mean", "sum", or "none" for (N,) or, if symmetric, (2N,) with the second view last.
         gather_distributed: Use the embeddings of all processes as candidates. "mean" and "sum" then
@@ -102,7 +102,7 @@ def info_nce(
             in size.
 
     Returns:
-        The loss in float32, or float64 for such input.
+        The loss in float32, or float64 for float64 input.
 
     References:
         van den Oord et al., "Representation learning with contrastive predictive coding" (2018).
@@ -197,7 +197,7 @@ def _checked(
     reduction: Reduction,
     gather_distributed: bool,
 ) -> Batch:
-    """Check all arguments; whether they are finite is seen in the result."""
+    """Check all arguments; values that are not finite show in the result."""
     check_views(z0, z1, finite=False)
     if similarity is None:
         similarity = Dot()
@@ -239,7 +239,7 @@ def _everywhere(batch: Batch, terms: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 
 def _find_pool(negatives: Tensor | None, shard: Shard) -> Shard:
-    """Where the given negatives lie: shared ones are gathered, those of an anchor stay with it."""
+    """Locate the given negatives: shared ones are gathered, an anchor's own stay with it."""
     if negatives is None or negatives.ndim == 3:
         return Shard((0 if negatives is None else negatives.shape[1],), 0)
     return find_shard(len(negatives), negatives.device, gather_distributed=shard.processes > 1)

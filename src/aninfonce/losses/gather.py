@@ -1,4 +1,4 @@
-"""Candidates from all processes, with gradients that go back to where they came from."""
+"""Candidates from all processes, with gradients that return to where they came from."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Shard(NamedTuple):
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Compute losses in the block as if this were the only process, whatever they were told.
+    """Compute losses in this block as if this were the only process, whatever their settings.
 
-    For what every process does with the same rows, such as a fit or a score on held-out pairs: gathered,
-    each row would meet its own copies as negatives.
+    For work that every process does on the same rows, such as a fit or a score on held-out pairs: if rows
+    were gathered, each would meet its own copies as negatives.
     """
     token = _ALONE.set(True)
     try:
@@ -54,7 +54,7 @@ def alone() -> Iterator[None]:
 
 def world_size() -> int:
     """Count the processes of the default group; 1 outside of `torch.distributed`."""
-    # In this order: `torch.compile` follows the first question, but would break its graph at the second.
+    # In this order: `torch.compile` can follow the first check, but would break its graph at the second.
     if not (dist.is_available() and dist.is_initialized()):
         return 1
     return 1 if _ALONE.get() else dist.get_world_size()
@@ -94,7 +94,7 @@ class _GatherRows(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Tensor, shard: Shard) -> Tensor:
         ctx.shard = shard
-        # Collectives want equal shapes: pad to the largest, then cut.
+        # Collectives need equal shapes: pad to the largest, then cut.
         padded = rows.new_zeros(max(shard.sizes), *rows.shape[1:])
         padded[: len(rows)] = rows
         parts = [torch.empty_like(padded) for _ in shard.sizes]

@@ -1,4 +1,4 @@
-"""InfoNCE for pairs that move: a linear map of the anchor in the place of a distance."""
+"""InfoNCE for pairs that move: a linear map of the anchor instead of the anchor itself."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class LinearDynamics(InfoNCE):
     """InfoNCE with the critic −½‖Mᵀh(x) − h(x⁺)‖² + β(x⁺) and a trainable matrix M.
 
     Rows of a recording whose latents follow z⁺ = Az + noise have log p(z⁺|z)/p(z⁺) = zᵀSz⁺ + a(z) + b(z⁺),
-    where S is symmetric only if nothing rotates. −½ΔᵀΛ̂Δ has a symmetric S; this has any: beside β, it says
-    what h(x)ᵀMh(x⁺) says, but leaves less for β to learn. Embeddings are not normalised by default.
-    `aninfonce.alignment.linear_modes` reads off what moves, and how.
+    where S is symmetric only if nothing rotates. −½ΔᵀΛ̂Δ has a symmetric S; this critic can have any. With β
+    it can represent what h(x)ᵀMh(x⁺) can, but leaves less for β to learn. Embeddings are not normalised by
+    default. `aninfonce.alignment.linear_modes` finds what moves, and how.
 
     Example:
         >>> import torch
@@ -30,7 +30,7 @@ class LinearDynamics(InfoNCE):
     Args:
         dim: Number of dimensions d.
         potential: True for a `CandidatePotential`, False for none, or as in `InfoNCE`.
-        **settings: As in `InfoNCE`, but for `symmetric`: time has one direction.
+        **settings: As in `InfoNCE`, except `symmetric`: time has one direction.
 
     References:
         Laiz et al., "Self-supervised contrastive learning performs non-linear system identification" (2025).

@@ -54,7 +54,7 @@ class InfoNCE(nn.Module):
         learn_temperature: Train the temperature, starting from `temperature`.
         symmetric: Also use the second view as anchors.
         candidates: Which in-batch embeddings are negatives; see `info_nce`.
-        normalize: Bring the embeddings to unit length first.
+        normalize: Scale the embeddings to unit length first.
         potential: A module from (n, d) to (n,) that is added to each candidate's logit; if symmetric, a
             pair of them, one for each direction. See `CandidatePotential`.
         reduction: "mean", "sum" or "none".
@@ -190,9 +190,9 @@ class InfoNCE(nn.Module):
 class AnInfoNCE(InfoNCE):
     """InfoNCE with the similarity −½ΔᵀΛ̂Δ and a trainable diagonal Λ̂.
 
-    By default exact for uniform anchors on the unit sphere: forward anchors, the other anchors as
-    negatives, embeddings brought to unit length (no change if they are). `normalize=False` for
-    embeddings in a box or all of Rᵈ. Give `param_groups` to the optimizer, or Λ̂ does not train.
+    The defaults are exact for uniform anchors on the unit sphere: one direction, the other anchors as
+    negatives, embeddings scaled to unit length. Use `normalize=False` for embeddings in a box or in all of
+    Rᵈ. Pass `param_groups` to the optimizer, or Λ̂ does not train.
 
     Example:
         >>> import torch
@@ -206,13 +206,13 @@ class AnInfoNCE(InfoNCE):
 
     Args:
         dim: Number of dimensions d.
-        concentration: "one" Λ̂ for all pairs; "per-anchor" where steps depend on where they start: a small
-            head gives Λ̂(z) of each anchor, see `PerAnchor`. Λ(z) has a normaliser that depends on the
-            anchor alone, and cancels; but positives are then not distributed as anchors are, so that a
-            `potential` is wanted. Of a symmetric loss, both views have one head.
+        concentration: "one" Λ̂ for all pairs, or "per-anchor" where steps depend on where they start: a small
+            head gives Λ̂(z) of each anchor, see `PerAnchor`. The normaliser of Λ(z) depends on the anchor
+            alone, and cancels; but positives are then not distributed as anchors are, so add a `potential`.
+            In a symmetric loss both views share one head.
         initial: Starting value of Λ̂, a number or (d,).
         positive_map: Λ̂ = exp(raw), or "softplus".
-        potential: True for one `CandidatePotential` a direction, or as in `InfoNCE`.
+        potential: True for one `CandidatePotential` per direction, or as in `InfoNCE`.
         **settings: As in `InfoNCE`.
 
     References:
@@ -243,12 +243,12 @@ class AnInfoNCE(InfoNCE):
 
     @property
     def concentration(self) -> Tensor:
-        """The diagonal of Λ̂, (d,), in the ½ convention; per anchor, where the head adds nothing."""
+        """The diagonal of Λ̂, (d,), in the ½ convention; with a head per anchor, where it adds nothing."""
         assert isinstance(self.similarity, Anisotropic | PerAnchor)
         return self.similarity.concentration
 
     def concentration_at(self, z: Tensor) -> Tensor:
-        """Λ̂ of each anchor, (n, d) to (n, d), in the ½ convention; alike for all if there is one."""
+        """Λ̂ of each anchor, (n, d) to (n, d), in the ½ convention; the same for all if there is one Λ̂."""
         if isinstance(self.similarity, PerAnchor):
             return self.similarity.concentration_at(to_working(z, self.normalize))
         return self.concentration.to(z.dtype).expand(len(z), -1)
@@ -295,7 +295,7 @@ class NTXent(InfoNCE):
 class LpInfoNCE(InfoNCE):
     """InfoNCE with −‖Δ‖ₚᵖ, for latents in a box or in all of Rᵈ; no normalisation by default.
 
-    `candidates="anchors+self"` gives cl-ica's own counting.
+    `candidates="anchors+self"` counts candidates as the cl-ica code does.
 
     Example:
         >>> import torch

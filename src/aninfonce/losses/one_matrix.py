@@ -1,4 +1,4 @@
-"""Losses whose logits all lie in one symmetric matrix: half of it serves."""
+"""Losses whose logits all lie in one symmetric matrix: half of it is enough."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOG_2 = math.log(2)
 
 
 def lies_in_one_matrix(batch: Batch) -> bool:
-    """Whether all in-batch logits are entries of the matrix of similarities of both views, and it serves."""
+    """Whether all in-batch logits are entries of the similarity matrix of both views, and it is worth it."""
     similarity, first, second = batch.similarity, *batch.potentials
     if not isinstance(similarity, Similarity) or similarity.form is None or batch.candidates == "none":
         return False
@@ -32,8 +32,8 @@ def lies_in_one_matrix(batch: Batch) -> bool:
     if batch.symmetric:
         # Two potentials would give an entry across the views two values.
         return batch.candidates != "both" or first is second
-    # If only one view looks at the other there is nothing to halve: then only if the matrix can be kept, and
-    # is small beside what can; panels are as quick from there on.
+    # If only one view looks at the other there is nothing to halve. The matrix is then used only while it is
+    # far smaller than what can be kept; beyond that, panels are as quick.
     return batch.candidates != "positives" or 4 * len(batch.z0) ** 2 <= kept_entries(batch.z0)
 
 
@@ -51,7 +51,7 @@ def one_matrix_terms(batch: Batch, probes: Probes, *, split: bool) -> tuple[Tens
 
 
 def _in_one_operation(batch: Batch, similarity: Similarity, layout: Layout, probes: Probes) -> Tensor | None:
-    """Value of the loss; None if the similarity does more than scale the columns."""
+    """Give the loss; None if the similarity does more than scale the columns."""
     z0, z1, temperature, weight = batch.z0, batch.z1, batch.temperature, batch.weight
     assert similarity.form is not None
     assert weight is not None
@@ -101,7 +101,7 @@ def _in_several(
 def _beside(
     batch: Batch, similarity: Similarity, rows: Tensor, inverse: Tensor, probes: Probes
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """Biases of candidates (points,) and of positives (anchors,), own logits (anchors, K); None if none."""
+    """Biases of candidates (points,) and of positives (anchors,), own logits (anchors, K); None if absent."""
     given = None
     if batch.negatives is not None:
         given = to_working(batch.negatives, batch.normalize, rows.dtype, probes)

@@ -1,4 +1,4 @@
-"""The usual call, told apart by few questions: below some hundred pairs, checks take as long as the loss."""
+"""A shortcut for the usual call: below some hundred pairs, checks take as long as the loss."""
 
 from __future__ import annotations
 
@@ -28,14 +28,10 @@ def plain_loss(
     normalize: bool,
     reduction: object,
 ) -> Tensor | None:
-    """Give the loss of a small batch in float32, of one process, with nothing beside the two views.
+    """Give the loss, (), of a small float32 batch of one process, with nothing beside the two views.
 
-    Arguments are those of `info_nce`, and not checked.
-
-    Returns:
-        The value, (), or None if this is not such a call, or the quick way is not exact: then the usual way
-        serves, and says what is wrong, if anything is.
-
+    Arguments are those of `info_nce`, unchecked. None if this is another kind of call, or if the shortcut is
+    not exact: the usual way then computes the loss, or says what is wrong.
     """
     if type(z0) is not Tensor or type(z1) is not Tensor or not isinstance(similarity, Similarity):
         return None

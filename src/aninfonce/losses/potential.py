@@ -11,9 +11,9 @@ from aninfonce._validation import check_count
 class CandidatePotential(nn.Module):
     """A small network β from (n, d) to (n,), added to the logit of each candidate.
 
-    InfoNCE learns the log-ratio log p(z⁺|z)/p(z⁻) up to a function of the anchor; whatever p(z⁻) and
-    the normaliser of p(z⁺|z) add that depends on the candidate has nowhere to go in −½ΔᵀΛ̂Δ and bends
-    the embedding. β takes it. It starts at zero: no effect until it learns one.
+    InfoNCE learns the log-ratio log p(z⁺|z)/p(z⁻) up to a function of the anchor. The part of it that
+    depends on the candidate alone, from p(z⁻) and the normaliser of p(z⁺|z), has no place in −½ΔᵀΛ̂Δ and
+    would bend the embedding. β takes it up. It starts at zero: no effect until it learns one.
 
     Example:
         >>> import torch

@@ -1,4 +1,4 @@
-"""The sigmoid loss: each pair of embeddings is told apart from the others by itself, without a normaliser."""
+"""The sigmoid loss: each pair of embeddings is judged by itself, without a normaliser over the others."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def siglip(
     reduction: Reduction = "mean",
     gather_distributed: bool = False,
 ) -> Tensor:
-    """Cross-entropy of saying, of each z0[i] and z1[j], whether they belong together.
+    """Cross-entropy of deciding for each z0[i] and z1[j] whether they belong together.
 
-    The logit is z0[i]ᵀz1[j] / temperature + bias. The sum over j counts for z0[i], and the loss is the mean
-    over i, as in the paper. Memory is linear in N: no (N, N) matrix is ever held.
+    The logit is z0[i]ᵀz1[j] / temperature + bias. The loss of z0[i] is the sum over j, and the loss is the
+    mean over i, as in the paper. Memory is linear in N: no (N, N) matrix is ever held.
 
     Example:
         >>> import torch
@@ -53,13 +53,13 @@ def siglip(
         temperature: Divides the inner product; positive. A tensor gets a gradient.
         bias: Added to it; far below 0 at the start, since few pairs belong together. A tensor gets a
             gradient.
-        normalize: Bring all embeddings to unit length first.
+        normalize: Scale all embeddings to unit length first.
         reduction: "mean" or "sum" over the rows of `z0`, or "none" for (N,).
-        gather_distributed: Tell own rows of `z0` apart from the `z1` of all processes. Values and gradients
-            are those of the whole batch, as in `info_nce`.
+        gather_distributed: Compare this process's rows of `z0` with the `z1` of all processes. Values and
+            gradients are those of the whole batch, as in `info_nce`.
 
     Returns:
-        The loss in float32, or float64 for such input.
+        The loss in float32, or float64 for float64 input.
 
     References:
         Zhai et al., "Sigmoid loss for language image pre-training" (2023).
@@ -71,7 +71,7 @@ def siglip(
     check_choice(reduction, "reduction", REDUCTIONS)
     shard = find_shard(len(z0), z0.device, gather_distributed)
     if torch.compiler.is_compiling():
-        # As in `info_nce`: what is compiled ends here, and the kernel runs as it is.
+        # As in `info_nce`: compiled code ends here, and the kernel runs uncompiled.
         local: Tensor = _uncompiled(z0, z1, temperature, bias, normalize, reduction, shard)
     else:
         local = _local(z0, z1, temperature, bias, normalize, reduction, shard)
@@ -119,7 +119,7 @@ def _check_bias(bias: float | Tensor) -> None:
 
 
 def _refuse_bad_input(z0: Tensor, z1: Tensor, temperature: float | Tensor, bias: float | Tensor) -> None:
-    """Name what is not finite, or not positive; a loss may also just be too large for its precision."""
+    """Name what is not finite, or not positive; if nothing is, the loss is too large for its precision."""
     if isinstance(temperature, Tensor):
         check_number(temperature.detach().item(), "temperature", minimum=0, exclusive=True)
     for name, value in (("z0", z0), ("z1", z1), ("bias", bias)):
@@ -128,10 +128,10 @@ def _refuse_bad_input(z0: Tensor, z1: Tensor, temperature: float | Tensor, bias:
 
 
 class SigLIP(nn.Module):
-    """The sigmoid loss on cosines, with a temperature and a bias that are trained along.
+    """The sigmoid loss on cosines, with a trained temperature and bias.
 
-    Call it as `loss(z0, z1)` with z0, z1: (N, d). Give `param_groups` to the optimizer, or temperature and
-    bias stay what they are.
+    Call it as `loss(z0, z1)` with z0, z1: (N, d). Pass `param_groups` to the optimizer, or temperature and
+    bias do not train.
 
     Example:
         >>> import torch
@@ -144,9 +144,9 @@ class SigLIP(nn.Module):
     Args:
         temperature: Divides the cosine; the paper starts at 1/10.
         bias: Added to it; the paper starts at −10.
-        normalize: Bring the embeddings to unit length first.
+        normalize: Scale the embeddings to unit length first.
         reduction: "mean", "sum" or "none".
-        gather_distributed: Tell rows apart from those of all processes.
+        gather_distributed: Compare rows with those of all processes.
 
     References:
         Zhai et al., "Sigmoid loss for language image pre-training" (2023).

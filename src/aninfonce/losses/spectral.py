@@ -36,7 +36,7 @@ def spectral_contrastive(
         z0: First view, (N, d), N ≥ 2.
         z1: Second view, (N, d).
         scale: Diagonal of S, (d,).
-        normalize: Bring all embeddings to unit length first.
+        normalize: Scale all embeddings to unit length first.
         gather_distributed: Use the embeddings of all processes, as in `info_nce`.
 
     Returns:
@@ -103,7 +103,7 @@ class SpectralContrastive(nn.Module):
         tensor(-2.)
 
     Args:
-        normalize: Bring the embeddings to unit length first.
+        normalize: Scale the embeddings to unit length first.
         gather_distributed: Use the embeddings of all processes.
 
     References:

@@ -1,4 +1,4 @@
-"""How a loss gets its value: a fast way, one look at the numbers, and the exact way if they ask for it."""
+"""How a loss gets its value: a fast way, one look at the numbers, and the exact way if needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from aninfonce.losses.one_matrix import lies_in_one_matrix, one_matrix_terms
 def evaluate(batch: Batch, *, split: bool) -> tuple[Tensor, ...]:
     """Alignment and uniformity or, if they need not be split, possibly their sum alone; of this process."""
     if torch.compiler.is_compiling():
-        # One break of the graph: what is compiled ends here, and the kernels run as they are.
+        # One graph break: compiled code ends here, and the kernels run uncompiled.
         terms: tuple[Tensor, ...] = _uncompiled(batch, split)
         return terms
     return _evaluate(batch, split)
@@ -29,7 +29,7 @@ def _evaluate(batch: Batch, split: bool) -> tuple[Tensor, ...]:
         if lies_in_one_matrix(batch):
             terms = one_matrix_terms(batch, probes, split=split)
         else:
-            # What processes tell each other comes first: whether one needs the exact way is its own affair.
+            # Processes exchange rows first: whether one of them then needs the exact way concerns no other.
             everyone = gather(batch)
             terms = by_rows(batch, everyone, probes)
         if _are_exact(terms, batch, probes):
@@ -44,12 +44,12 @@ _uncompiled = _disable_dynamo(_evaluate)
 
 
 def _are_exact(terms: tuple[Tensor, ...], batch: Batch, probes: Probes) -> bool:
-    """Look at the result and at what was noted on the way: the one place that waits for the numbers."""
+    """Check the result and what was noted on the way: the only place that waits for the numbers."""
     for term in terms:
         probes.finite(term if term.ndim == 0 else term.sum())
     if isinstance(batch.temperature, Tensor):
         probes.at_least(batch.temperature.reshape(()), torch.finfo(batch.temperature.dtype).tiny)
-    # What is not finite shows in the result, unless it is a negative, or the similarity hides it.
+    # Values that are not finite show in the result, except in negatives, or if the similarity hides them.
     if batch.negatives is not None:
         probes.finite(batch.negatives.sum())
     if getattr(batch.similarity, "form", None) is None:
@@ -59,7 +59,7 @@ def _are_exact(terms: tuple[Tensor, ...], batch: Batch, probes: Probes) -> bool:
 
 
 def _refuse_bad_input(batch: Batch) -> None:
-    """Name what is not finite, or not positive."""
+    """Raise an error that names what is not finite, or not positive."""
     if isinstance(batch.temperature, Tensor):
         check_number(batch.temperature.detach().item(), "temperature", minimum=0, exclusive=True)
     for name, z in (("z0", batch.z0), ("z1", batch.z1), ("negatives", batch.negatives)):

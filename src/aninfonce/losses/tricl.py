@@ -1,4 +1,4 @@
-"""TriCL: a contrast of inner products with one importance for each dimension, and decorrelation."""
+"""TriCL: contrast of inner products with an importance for each dimension, and decorrelation."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class TriCL(nn.Module):
     """Tri-factor contrastive learning as its paper defines it: z0ᵀSz1 in every term, S trained.
 
     A contrastive loss on the scaled inner product, plus a weight times the mean squared entry of
-    ZᵀZ/N − I over both views. Embeddings are not normalised by default: of unit length, d of them
-    could never have a second moment of I.
+    ZᵀZ/N − I over both views. Embeddings are not normalised by default: rows of unit length cannot have
+    the second moment I.
 
     Example:
         >>> import torch
@@ -43,7 +43,7 @@ class TriCL(nn.Module):
         temperature: Divides the similarity in the InfoNCE form.
         decorrelation_weight: Weight of the decorrelation.
         initial: Starting value of the diagonal of S, a number or (d,).
-        normalize: Bring the embeddings to unit length first.
+        normalize: Scale the embeddings to unit length first.
         gather_distributed: Use the embeddings of all processes.
 
     References:

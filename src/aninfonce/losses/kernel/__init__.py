@@ -1,1 +1,1 @@
-"""The fast place under the contrastive losses: passes over logits in pieces, and which of them serves."""
+"""The fast core of the contrastive losses: passes over logits in pieces, and the choice between them."""

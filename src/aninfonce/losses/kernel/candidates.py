@@ -1,4 +1,4 @@
-"""Log-sum-exp over an anchor's candidates, for any similarity: the way that serves it is chosen here."""
+"""Log-sum-exp over an anchor's candidates, for any similarity: the way to compute it is chosen here."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def candidate_lse(
         excluded: For each offset o, anchor i leaves out candidate o + i.
         weight: With a weight the result is Σ weight · lse and the gradients are found in the same
             pass; without, they take a second one.
-        panel: Anchors a panel; chosen by the device's cache if None.
-        probes: Where to note what decides whether the result is exact; without them it is, but takes longer.
+        panel: Anchors per panel; chosen by the device's cache if None.
+        probes: Where to note what decides whether the result is exact; without them it is, and takes longer.
 
     Returns:
         (N,), or () with a weight.

@@ -1,4 +1,4 @@
-"""Passes over logits as differentiable operations: a pass finds its gradients along with its values."""
+"""Passes over logits as differentiable operations: a pass finds its gradients together with its values."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ class _Swept(torch.autograd.Function):
 def _gradients(sweep: Sweep, weight: float | None, grad: Tensor, saved: Sequence[Any]) -> Sequence[Any]:
     if weight is None:
         return sweep(saved, grad).gradients or ()
-    # New tensors even if `grad` is 1: autograd may keep what it gets as `.grad` and add to it in place, and
-    # the saved gradients must serve again.
+    # New tensors even if `grad` is 1: autograd may keep them as `.grad` and add to them in place, and the
+    # saved gradients may be needed again.
     return tuple(None if gradient is None else gradient * grad for gradient in saved)
 
 
-# `torch.func` wants saved tensors among the outputs, no None there, and a rule for `vmap`: a second form of
-# the same operation, which takes longer to call.
+# `torch.func` needs saved tensors among the outputs, none of them None, and a rule for `vmap`: a second form
+# of the same operation, which takes longer to call.
 
 
 class _Compact:
@@ -108,7 +108,7 @@ class _Transformable(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
-        # Transforms always ask for a graph of the gradients: what refuses is their own derivative.
+        # Transforms always ask for a graph of the gradients: only their own derivative is refused.
         inputs = len(ctx.needs_input_grad) - 2
         gradients = _FirstOnly.apply(ctx.sweep, ctx.weight, inputs, grads[0], *ctx.saved_tensors)  # type: ignore[no-untyped-call]
         return None, None, *gradients

@@ -1,7 +1,7 @@
 """InfoNCE of a batch as one operation, from embeddings to their gradients.
 
-Normalisation and similarity are cheap beside the matrix if the batch is large, and beside the calls they take
-if it is small: as one operation with the loss they share what they compute, and hold few copies of the batch.
+Normalisation and similarity cost little beside the matrix if the batch is large, and little beside their
+calls if it is small. As one operation with the loss they share results and hold few copies of the batch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from aninfonce.losses.kernel.scratch import number
 from aninfonce.losses.kernel.whole import is_small, whole_loss
 
 _ROOT_LOG_2 = math.sqrt(math.log(2))
-# exp(½x) is 2 to the power of this times x. Powers of 2 are what the loss takes, so their code is at hand.
+# exp(½x) is 2 to the power of this times x. The loss takes powers of 2 too, so their code is in use anyway.
 _HALF_LOG2_E = 0.5 / math.log(2)
 
 
@@ -33,19 +33,19 @@ class Fused(NamedTuple):
     weight: float
     """Of each anchor."""
     length: float
-    """Multiplies the embeddings, after they have been brought to unit length if asked."""
+    """Multiplies the embeddings, after scaling to unit length if asked."""
     floor: float | None
     """Rows of at most this length become zero; None for no normalisation."""
     probes: Probes
     """Where to note what decides whether the result is exact."""
     logarithm: bool = False
     """Whether the scale is given as the logarithm of its square, as a parameter often is: its gradient then
-    falls out of one that is needed anyway."""
+    follows from one that is needed anyway."""
 
 
 def fused_loss(z0: Tensor, z1: Tensor, scale: Tensor | None, fused: Fused) -> Tensor:
     """Σ weight · loss over the anchors, (), for two views (N, d) and a scale (d,), () or none."""
-    # `Function.apply` first looks for transforms of `torch.func`; who calls this has done so.
+    # `Function.apply` would look for transforms of `torch.func` first; callers have done so.
     result: Tensor = super(torch.autograd.Function, _FusedLoss).apply(z0, z1, scale, fused)  # type: ignore[no-untyped-call]
     return result
 
@@ -66,7 +66,7 @@ class _FusedLoss(torch.autograd.Function):
         size, of_rows, unit = None, 1.0, 1.0
         if floor is not None:
             size = vector_norm(rows, dim=1, keepdim=True)
-            # A row too long for its precision has an infinite size, and must not pass for one of zeros.
+            # A row whose length overflows must not pass for a row of zeros.
             probes.finite(size.amax())
             size = torch.threshold(size, floor, torch.inf)
             rows.div_(size if length == 1 else size.mul_(number(1 / length, rows)))
@@ -105,7 +105,7 @@ class _FusedLoss(torch.autograd.Function):
         if size is not None:
             along = vecdot(rows, gradient).unsqueeze(1) if along is None else along
             gradient.addcmul_(rows, along, value=-(length**-2))
-        # What is left, a factor and a division of the rows, goes with the slope of the loss.
+        # A factor and a division of the rows are left to `backward`, together with the slope of the loss.
         ctx.save_for_backward(gradient, size, of_scale)
         ctx.dtypes, ctx.factors = (z0.dtype, z1.dtype), (of_rows, unit)
         return value

@@ -3,9 +3,9 @@
 The entries are K_ij = 2^(a_i·a_j + t_i + t_j) = K_ji between points a, and the sums Z_i = Σ_j K_ij. With
 v_i = ∂(objective)/∂Z_i, the gradient with respect to a_i is Σ_j K_ij (v_i + v_j) a_j: one pass over half of
 the tiles for Z, one for the gradients. In products of the full size that is ½ + 1 if the half is kept between
-the passes, and ½ + ½ + 1 if it is computed again; a matrix computed whole takes three. With few features
-gradients are gathered feature-major, (k, P): a BLAS is several times slower the other way. With many it is
-not, and two transposed copies would be lost.
+the passes, and ½ + ½ + 1 if it is computed again; a whole matrix takes three. With few features gradients are
+summed feature-major, (k, P): a BLAS is several times slower the other way. With many it is not, and two
+transposed copies would be wasted.
 """
 
 from __future__ import annotations
@@ -22,16 +22,14 @@ from aninfonce.losses.kernel.scratch import Scratch
 
 # Rows and columns of a tile: one that fits a CPU's second-level cache; one that keeps a GPU busy.
 _CPU_TILE, _GPU_TILE = (512, 512), (4096, 8192)
-# Where entries are computed twice, and the diagonal is a small part of all: fewer rows and columns to load.
-_CPU_SQUARE = (512, 512)
-# Entries kept between the passes at most: 64 MB of float32 on a CPU, 512 MB on a GPU. With few features it is
-# quicker to compute them again than to write them to fresh memory; and to gather gradients feature-major.
+# Most entries kept between the passes: 64 MB of float32 on a CPU, 512 MB on a GPU. With few features it is
+# quicker to compute them again than to write them to fresh memory, and to sum gradients feature-major.
 _CPU_KEPT, _GPU_KEPT = 2**24, 2**27
 _FEW_FEATURES, _FEW_KEPT = 48, 2**22
 
 
 def kept_entries(points: Tensor) -> int:
-    """How many entries between points (P, k) are kept from one pass to the next, at most."""
+    """Give the most entries between points (P, k) that are kept from one pass to the next."""
     if points.device.type != "cpu":
         return _GPU_KEPT
     return _FEW_KEPT if points.shape[1] <= _FEW_FEATURES else _CPU_KEPT
@@ -72,15 +70,13 @@ class Half:
         tile: tuple[int, int] | None = None,
     ) -> None:
         self.points, self.exclude_self = points, exclude_self
-        # With two features more, the product holds the biases, and sums without a_j come with those with it.
+        # With two more features the product includes the biases, and gives the sums without a_j as well.
         one, column = torch.ones_like(bias).unsqueeze(1), bias.unsqueeze(1)
         self.queries, self.keys = torch.cat([points, column, one], 1), torch.cat([points, one, column], 1)
         shape = tile or (_CPU_TILE if points.device.type == "cpu" else _GPU_TILE)
         self.tiles = [part for block in blocks for part in _cut(block, shape)]
         entries = sum(part.entries for part in self.tiles)
         self.can_keep = entries <= kept_entries(points)
-        if shape is _CPU_TILE and not self.can_keep:
-            self.tiles = [part for block in blocks for part in _cut(block, _CPU_SQUARE)]
         self.kept: list[Tensor] = []
         self.largest = max(part.entries for part in self.tiles)
         self.scratch = Scratch(points, 2 * self.largest + (entries if self.can_keep else 0))
@@ -112,7 +108,7 @@ class Half:
         few = out.shape[1] <= _FEW_FEATURES
         out.zero_()
         mass = torch.zeros_like(slope)
-        # Down the columns feature-major: a product wants its first factor by rows, and copies it otherwise.
+        # Down the columns feature-major: a product needs its first factor by rows, and copies it otherwise.
         down = self.queries.new_zeros(self.queries.shape[1], self.queries.shape[0])
         features = self.queries.T.contiguous() if few else down
         for rows, columns, own, entries in self._weighted(slope):
@@ -124,7 +120,7 @@ class Half:
             if not own:
                 down[:, columns].add_(product(self.queries[rows].T, entries.T))
         self.kept.clear()
-        # Turned first: a sum that reads one side by columns takes four times as long.
+        # Transposed first: a sum that reads one side by columns takes four times as long.
         out.add_(down[:-2].T.contiguous())
         mass.add_(down[-1])
         if relative:

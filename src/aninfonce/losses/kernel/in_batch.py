@@ -64,12 +64,12 @@ def in_batch_sweep(
     if positive_bias is not None:
         positive = positive + positive_bias / _LOG_2
     if bias is not None:
-        # A bias of candidates would spoil the symmetry: both sides get it, and the row's sum gives it back.
+        # A bias of candidates would break the symmetry: both sides get it, and the row's sum is corrected.
         level, lift = level + bias / _LOG_2, lift + bias[: layout.anchors] / _LOG_2
     raised = positive + lift
     matrix = Half(spread, level, layout.blocks, exclude_self=layout.candidates != "anchors+self", tile=tile)
     total = matrix.sums(keep=weights is not None)[: layout.anchors]
-    # Exponentials beside the matrix, (K, anchors): of positives, if it does not hold them, and of own logits.
+    # Exponentials outside the matrix, (K, anchors): of positives that it does not hold, and of own logits.
     beside = [] if layout.holds_positives else [raised.exp2()[None]]
     beside += [] if own is None else [(own.T / _LOG_2 + lift).exp2_()]
     for part in beside:
@@ -112,7 +112,7 @@ def _squares(rows: Tensor) -> Tensor:
 def _add_positives(
     gradient: Tensor, layout: Layout, points: Tensor, step: Tensor | None, pull: Tensor
 ) -> Tensor:
-    """Add what comes from the logits of the positives; without entries, the second view has only that."""
+    """Add the gradients of the positives' logits; a second view without entries has no others."""
     n = layout.pairs
     pull = (pull[:n] + pull[n:] if layout.symmetric else pull)[:, None]
     first, second = gradient[:n], gradient[n:]

@@ -9,7 +9,7 @@ Form = Literal["distance", "product"]
 
 
 class Block(NamedTuple):
-    """Pairs of points that have an entry: all of one range, or those between two."""
+    """Pairs of points with an entry: those within one range, or between two."""
 
     rows: tuple[int, int]
     columns: tuple[int, int]
@@ -18,7 +18,7 @@ class Block(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Which points are anchors, and what each is told apart from. Points: the first view, then the second."""
+    """Which points are anchors, and what their candidates are. Points: the first view, then the second."""
 
     pairs: int
     candidates: Literal["anchors", "anchors+self", "positives", "both"]
@@ -26,12 +26,12 @@ class Layout(NamedTuple):
 
     @property
     def anchors(self) -> int:
-        """Number of anchors, the points that come first."""
+        """Number of anchors; they are the first points."""
         return self.pairs * (1 + self.symmetric)
 
     @property
     def points(self) -> int:
-        """Number of points with entries, those that come first."""
+        """Number of points with entries; they are the first ones."""
         return self.pairs if self.candidates.startswith("anchors") and not self.symmetric else 2 * self.pairs
 
     @property

@@ -48,10 +48,10 @@ def panel_sweep(
         inputs: query (N, k), key (M, k), query_bias (N,), key_bias (M,), extra (N, K) with K ≥ 1.
         weights: One for all rows, or (N,), or None for no gradients.
         excluded: For each offset o, row i leaves out column o + i.
-        panel: Rows a panel; chosen by the device's cache if None.
-        probes: Where to note whether a bound on the largest logit of each row served. Without them the
-            largest is found first, which takes one pass more.
-        capped: Whether query @ key.T + query_bias is known to lie nowhere above 0: a better bound.
+        panel: Rows per panel; chosen by the device's cache if None.
+        probes: Where to note whether a bound on the largest logit of each row was tight enough. Without them
+            the largest is found first, which takes one more pass.
+        capped: Whether query @ key.T + query_bias is known never to exceed 0: a better bound.
 
     Returns:
         log Σⱼ exp(logit) of each row, and the gradients if asked.
@@ -66,7 +66,7 @@ def panel_sweep(
         shift = _row_maximum(problem)
         total, gradients = _sweep(problem, shift, weights, fold=False)
     else:
-        # The bound is loose by so much (a hundred and more) only for extreme logits.
+        # Only for extreme logits is the bound too loose, by a hundred and more.
         bound = key_bias.amax() if capped else _upper_bound(query, key, query_bias, key_bias)
         shift = torch.maximum(bound - _HEADROOM, extra.amax(dim=1))
         total, gradients = _sweep(problem, shift, weights)
@@ -99,13 +99,13 @@ class _Problem(NamedTuple):
 
 
 def panel_rows(key: Tensor) -> int:
-    """Rows a panel so that its entries fit the device's cache."""
+    """Give the rows per panel for which its entries fit the device's cache."""
     entries = _CPU_ENTRIES if key.device.type == "cpu" else _GPU_ENTRIES
     return max(_FEWEST_ROWS, entries // len(key) // 8 * 8)
 
 
 def _upper_bound(query: Tensor, key: Tensor, query_bias: Tensor, key_bias: Tensor) -> Tensor:
-    """No logit of a row lies above this (Cauchy and Schwarz)."""
+    """Bound the logits of each row from above, by Cauchy and Schwarz."""
     lengths: Tensor = torch.linalg.vector_norm(query, dim=1) * torch.linalg.vector_norm(key, dim=1).amax()
     return lengths + query_bias + key_bias.amax()
 
@@ -121,7 +121,7 @@ def _sweep(
 ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
     """Sum of 2^(logit − shift) for each row and, with weights, all gradients.
 
-    Folded into the product, the shift costs nothing; taken off afterwards, it is exact.
+    Folded into the product, the shift costs nothing; subtracted afterwards, it is exact.
     """
     queries, keys_by_row = problem.augmented(shift if fold else torch.zeros_like(shift))
     key = keys_by_row.T.contiguous()

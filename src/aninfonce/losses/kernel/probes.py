@@ -1,4 +1,4 @@
-"""What a pass has seen of its numbers, looked at once at its end."""
+"""Numbers noted during a pass, and checked once at its end."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _FLOAT32, _FLOAT64 = torch.finfo(torch.float32).eps, torch.finfo(torch.float64).
 
 
 class Probes:
-    """Numbers that must keep within bounds, or the fast way is not exact.
+    """Numbers that must stay within bounds, or the fast way is not exact.
 
-    To look at a number on a GPU is to wait for it: all are looked at together.
+    Reading a number from a GPU means waiting for it, so all are read together.
     """
 
     def __init__(self) -> None:
@@ -42,27 +42,22 @@ class Probes:
         self.bounds.append((-_LARGEST, _LARGEST))
 
     def no_cancellation(self, square: Tensor, unit: float = 1.0) -> None:
-        """Note the largest squared length of points whose squared distances are expanded.
+        """Note the largest squared length (), or −½ of it, of points whose squared distances are expanded.
 
-        Of near points, it is a small difference of such numbers, and has their rounding.
-
-        Args:
-            square: The largest, or −½ of it, ().
-            unit: Of the logits.
-
+        The distance of near points is a small difference of such numbers, and inherits their rounding.
         """
         bound = _LARGEST_ERROR / (unit * (_FLOAT32 if square.dtype is torch.float32 else _FLOAT64))
         self.values.append(square)
         self.bounds.append((-0.5 * bound, bound))
 
     def hold(self) -> bool:
-        """Whether all keep within their bounds."""
+        """Whether all are within their bounds."""
         try:
             numbers = look(self.values)
         except RuntimeError:
             if not torch._C._are_functorch_transforms_active():
                 raise
-            return True  # `vmap` has no numbers to look at
+            return True  # `vmap` has no numbers to read
         for number, (low, high) in zip(numbers, self.bounds, strict=True):  # noqa: SIM110  (quicker than `all`)
             if not low <= number <= high:
                 return False
@@ -70,7 +65,7 @@ class Probes:
 
 
 def look(values: Sequence[Tensor]) -> list[float]:
-    """Wait for the numbers of () tensors, once for all: nothing else in a loss does."""
+    """Read the numbers of () tensors: the one place in a loss that waits for a GPU."""
     if values[0].device.type == "cpu":
         return [value.item() for value in values]
     numbers: list[float] = torch.stack([value.detach().float() for value in values]).tolist()

@@ -30,18 +30,18 @@ def recomputed_sweep(
 
     Args:
         inputs: query (N, d), key (M, d), scale (), key_bias (M,), extra (N, K), and then the
-            parameters of `similarity` that want a gradient.
+            parameters of `similarity` that need a gradient.
         weights: One for all rows, or (N,), or None for no gradients.
         similarity: Module from (N, d) and (M, d) to (N, M).
         excluded: For each offset o, row i leaves out column o + i.
-        panel: Rows a panel; chosen by the device's cache if None.
+        panel: Rows per panel; chosen by the device's cache if None.
 
     Returns:
         log Σⱼ exp(logit) of each row, and the gradients if asked.
 
     """
     query, key, scale, key_bias, extra, *parameters = inputs
-    # Ours need no checks for every panel, each of which would wait for a GPU.
+    # Our own need no checks for every panel, each of which would wait for a GPU.
     matrix: Callable[[Tensor, Tensor], Tensor] = similarity
     if isinstance(similarity, Similarity) and type(similarity).forward is Similarity.forward:
         matrix = similarity.matrix

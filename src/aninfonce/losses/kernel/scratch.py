@@ -1,11 +1,11 @@
-"""Memory for matrices that do not outlive a pass, and numbers, used again from call to call.
+"""Memory for matrices that do not outlive a pass, and numbers as tensors, reused from call to call.
 
-A system hands out fresh memory page by page, each at the price of an interruption: writing a matrix of a
-thousand rows to it takes longer than computing its exponentials. On a CPU each thread therefore keeps a
-few megabytes. The allocator of a GPU does so by itself.
+The system provides fresh memory page by page, and each page costs an interrupt: writing a matrix of a
+thousand rows to it takes longer than computing its exponentials. So on a CPU each thread keeps a few
+megabytes. The allocator of a GPU does so by itself.
 
-A number that a tensor is multiplied by becomes a tensor first, on every call: beside a small one that takes
-longer than the product.
+A number that multiplies a tensor is turned into a tensor on every call: for small tensors that takes longer
+than the product.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-# Bytes that a thread keeps at most, and pieces so small that fresh memory costs no more.
+# Most bytes that a thread keeps, and pieces so small that fresh memory is as quick.
 _MOST, _LEAST = 2**23, 2**18
 
 
@@ -33,20 +33,20 @@ class Scratch:
     """Pieces of memory for one pass; all are free again when the next pass begins.
 
     Args:
-        like: Whose device and precision the pieces have.
-        entries: How many will be asked for in all; those that do not fit are fresh.
+        like: A tensor with the device and precision of the pieces.
+        entries: How many will be asked for in all; pieces that do not fit are fresh.
 
     """
 
     def __init__(self, like: Tensor, entries: int) -> None:
         self.like, self.used = like, 0
         self.memory: Tensor | None = None
-        # A tensor of another class may stand for one without memory.
+        # A tensor of another class may have no memory of its own.
         if entries > _LEAST // 4 and type(like) is Tensor and like.device.type == "cpu":
             self.memory = _at_least(min(entries * like.element_size(), _MOST)).view(like.dtype)
 
     def take(self, *shape: int) -> Tensor:
-        """Give a contiguous tensor with anything in it."""
+        """Give a contiguous tensor with arbitrary values."""
         if self.memory is None:
             return self.like.new_empty(shape)
         entries, start = math.prod(shape), self.used
@@ -58,19 +58,19 @@ class Scratch:
 
 
 def _at_least(size: int) -> Tensor:
-    """Give the memory that this thread keeps, after it has grown to so many bytes."""
+    """Give the memory that this thread keeps, grown to at least so many bytes."""
     memory = _KEPT.memory
     if memory is None or memory.shape[0] < size:
-        # Not one of inference mode: it will be written to outside of it.
+        # Not a tensor of inference mode: it will be written to outside of it.
         with torch.inference_mode(False):
             memory = _KEPT.memory = torch.empty(-(-size // 4096) * 4096, dtype=torch.uint8)
     return memory
 
 
 def squares(like: Tensor, side: int) -> tuple[Tensor, ...]:
-    """Give two (side, side) tensors with anything in them, the same ones until another side is asked for.
+    """Give two (side, side) tensors with arbitrary values, the same ones until another side is asked for.
 
-    For small matrices, where even to cut pieces from memory takes longer than to fill them.
+    For small matrices, where even cutting pieces from memory takes longer than filling them.
     """
     if type(like) is not Tensor or like.device.type != "cpu":
         return like.new_empty(side, side), like.new_empty(side, side)
@@ -86,8 +86,8 @@ def squares(like: Tensor, side: int) -> tuple[Tensor, ...]:
 
 
 def number(value: float, like: Tensor) -> Tensor | float:
-    """Give a number as a () tensor of the device and precision of another; not to be written to."""
-    # A tensor of another class may belong to a mode that ends.
+    """Give a number as a () tensor with the device and precision of another; do not write to it."""
+    # A tensor of another class may belong to a mode that has ended.
     return _number(value, like.dtype, like.device) if type(like) is Tensor else value
 
 

@@ -1,8 +1,8 @@
 """Sigmoid loss of all pairs of two thin matrices, and its gradients, panel by panel.
 
-A pair has the logit s and counts softplus(s), or softplus(−s) if it belongs together. Each pair stands for
-itself, so one pass over panels of whole rows finds values and gradients: three matrix products in all. As in
-`panels`, everything is feature-major, and the bias is one feature more: a row of ones in the keys.
+A pair with logit s costs softplus(s), or softplus(−s) if it belongs together. Pairs do not depend on each
+other, so one pass over panels of whole rows finds values and gradients: three matrix products in all. As in
+`panels`, everything is feature-major, and the bias is one more feature: a row of ones in the keys.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def sigmoid_sweep(
         inputs: query (N, k), key (M, k), bias ().
         weights: One for all rows, or (N,), or None for no gradients.
         first: Column of the first row's partner.
-        panel: Rows a panel; chosen by the device's cache if None.
+        panel: Rows per panel; chosen by the device's cache if None.
 
     Returns:
         Loss of each row, summed over the columns, and the gradients if asked.

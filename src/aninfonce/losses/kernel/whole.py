@@ -1,8 +1,8 @@
-"""InfoNCE of a small batch: the whole matrix of exponentials at once, in as few calls as there can be.
+"""InfoNCE of a small batch: the whole matrix of exponentials at once, in as few calls as possible.
 
-Below some hundred pairs the calls cost more than the arithmetic, and half of the matrix would save little.
-That is why constants go into the length of the points and into what sums are divided by, where they are
-free: a number times a small tensor is a call like any other.
+Below some hundred pairs the calls cost more than the arithmetic, and half of the matrix would save little. So
+constants go into the length of the points and into the divisors of sums, where they are free: multiplying a
+small tensor by a number is a call like any other.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from aninfonce.losses.kernel.probes import SMALLEST, Probes
 from aninfonce.losses.kernel.scratch import number, squares
 
 _LOG_2 = math.log(2)
-# Anchors and candidates up to which this is quicker than half of the matrix in tiles; and where there is no
-# half, than tiles alone.
+# Anchors and candidates up to which this is quicker than half of the matrix in tiles, or than all of it in
+# tiles where there is no half.
 _MOST, _MOST_ACROSS = 512, 1024
 # Features up to which a BLAS is quicker with (k, N) than with (N, k).
 _FEW = 48
@@ -63,15 +63,15 @@ def whole_loss(
     Args:
         layout: Which entries are logits.
         form: How logits, in units of log 2, follow from points: −½‖Δ‖², or the inner product.
-        points: Both views, (2N, k). The second is rounded anew on the way.
-        longest: What no logit between equal points lies above, in its own unit, if that is known.
+        points: Both views, (2N, k). The second view may be overwritten, and restored up to rounding.
+        longest: Bound on the logits between equal points, in their own unit, if known.
         weight: Of each anchor.
         probes: Where to note what decides whether the result is exact.
         wanted: Whether to find the gradient.
 
     """
     memory = squares(points, layout.pairs * (1 + (layout.candidates == "both")))
-    # If so, no logit is below −40 and no sum too small: one number less to look at.
+    # Then no logit is below −40 and no sum too small: one number less to check.
     short = longest is not None and (form == "product" or 2 * longest <= _LONGEST)
     if form == "product" and longest is None:
         probes.at_most(vector_norm(points, dim=1).amax(), math.sqrt(_LONGEST / _LOG_2))
@@ -101,7 +101,7 @@ def _within(
     else:
         aligned = torch.linalg.vecdot(first, second).unsqueeze(1)
         entries = product(first, first, memory[0])
-    # Filled by way of this view, as it is needed again below.
+    # Kept as a view, since it is needed again below.
     diagonal = entries.exp2_().diagonal()
     diagonal.zero_()
     others = entries.sum(dim=1, keepdim=True)
@@ -118,7 +118,7 @@ def _within(
         away = first * pull.neg_()
         toward = _multiply(entries, first).addcmul_(second, pull)
     else:
-        # Σ_j G_ij (a_j − a_i): what is taken from a_i stands on the diagonal.
+        # Σ_j G_ij (a_j − a_i): the share of a_i goes on the diagonal.
         diagonal.sub_(entries.sum(dim=1))
         away = step * pull
         toward = _multiply(entries, first).sub_(away)
@@ -136,7 +136,7 @@ def _across(
     short: bool,
     wanted: bool,
 ) -> Whole:
-    """Tell positives from those of the others, or from all others: they are entries themselves."""
+    """Tell positives from those of other anchors, or from all other points: they are entries themselves."""
     n, candidates, symmetric = layout
     everyone = candidates == "both"
     rows, columns = (points, points) if everyone else points.chunk(2)
@@ -148,7 +148,7 @@ def _across(
         entries = biased_product(rows, columns, of_rows, of_columns, memory[0])
     else:
         entries = product(rows, columns, memory[0])
-    # Of both views, each pair stands there twice: once for either anchor.
+    # Among both views each pair stands twice, once for either anchor.
     pairs = (
         entries.as_strided((2, n), (2 * n * n - n, 2 * n + 1), entries.storage_offset() + n)
         if everyone
