@@ -58,7 +58,7 @@ def close(
 
     The fits take float32 at least, whatever the precision of the weights.
 
-    1. Sphering takes out a linear warp that costs almost no loss, and so trains away slowly. It looks at the
+    1. Sphering removes a linear warp that costs almost no loss, and so trains away slowly. It uses the
        anchors of both fits below.
     2. A full metric, fitted on fresh pairs, gives the axes: the embedding is rotated to its eigenvectors.
     3. The diagonal Λ̂ is fitted on more fresh pairs.
@@ -122,7 +122,7 @@ def close(
         diagonal = fit(anchors, positives, values.clamp_min(_SMALLEST), diagonal=True)
         found, value = diagonal.matrix.diagonal().clamp_min(_SMALLEST), diagonal.loss
 
-    # In increasing order, so that equal runs give equal columns whatever the last fit did.
+    # In ascending order, so that equal runs give equal columns whatever the last fit did.
     order = found.argsort()
     compose_affine(
         last, torch.eye(len(order), dtype=torch.float64)[order].to(device), torch.zeros_like(sphering.centre)

@@ -1,9 +1,9 @@
 """The step from Rᵈ onto the sphere, in the middle of training.
 
-An embedding trained on the sphere from the start can fold: a sign of one latent is lost, and no small step
+An embedding trained on the sphere from the start can fold: the sign of a latent is lost, and no small step
 brings it back (`docs/training.md`). Rᵈ is the sphere Sᵈ without a point, so training there first has one
-dimension to spare. The embedding then is an ellipsoid; the affine map that makes it round goes into the last
-linear layer, the metric Λ̂ is carried along and diagonalised, and training goes on with the sphere's head.
+dimension to spare. The embedding becomes an ellipsoid; the affine map that makes it round goes into the last
+linear layer, the metric Λ̂ is carried along and diagonalised, and training continues with the sphere's head.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ invertible L (`docs/howto/dynamics.md`). The operator that predicts h⁺ from h 
 whatever L is, and its eigenvectors are the sources: a real one decays, a pair of complex ones turns.
 
 No embedding is exact. A regression of h⁺ on h takes the errors of h for forgetting: modes seem to fade too
-quickly, and an oscillator whose two columns are much alike may be taken for two decays. What was seen before
-the anchors knows of the sources and not of those errors: it shows whether they matter, and with it the
-operator is fitted without them.
+quickly, and an oscillator whose two columns are much alike may be taken for two decays. Rows before the
+anchors depend on the sources but not on those errors: they show whether the errors matter, and serve as
+instruments with which the operator is fitted without them.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Index = npt.NDArray[np.intp]
 
 # Directions with less than this share of the largest variance hold nothing but rounding.
 _RANK = 1e-10
-# Moduli are kept this far from 0 and 1, where time constants end.
+# Moduli are kept this far from 0 and 1, where time constants would be 0 or infinite.
 _EDGE = 1e-6
-# Steps from an anchor back to rows that tell errors from forgetting. Not one: over one step embeddings are
-# trained to agree, errors and all.
+# Steps from an anchor back to the rows that tell errors from forgetting. Not one: over one step embeddings
+# are trained to agree, errors included.
 EARLIER = (2, 3, 4)
-# Of regressions of rows without errors, this share seems to leave something that earlier rows know.
+# Share of regressions of rows without errors in which earlier rows seem to explain the residuals.
 _FALSE_ALARM = 0.01
-# Directions of which earlier rows explain this share are taken from them in any case: it costs little.
+# Directions of which earlier rows explain more than this share always use them: it costs little.
 _WELL_TOLD = 0.5
 
 
@@ -67,31 +67,31 @@ class LinearModes(NamedTuple):
 
     @property
     def oscillators(self) -> list[Index]:
-        """Pairs of columns that turn: whose angle is told from 0."""
+        """Pairs of columns that turn: those whose angle differs from 0."""
         return [pair for pair in self.pairs if self.angle_interval[pair[0], 0] > 0]
 
     @property
     def pairs(self) -> list[Index]:
-        """Columns that move two by two, whether or not an angle is told from 0."""
+        """Columns that move two by two, whether or not their angle differs from 0."""
         off = self.operator - np.diag(np.diag(self.operator))
         starts = np.flatnonzero(off.any(axis=1))[::2]
         return [np.arange(first, first + 2) for first in starts]
 
     @property
     def columns(self) -> list[Index]:
-        """Columns of each mode, in order: two of those that move two by two, one of the others."""
+        """Columns of each mode, in order: two for a pair, one otherwise."""
         second = {int(pair[1]) for pair in self.pairs}
         starts = [column for column in range(len(self.centre)) if column not in second]
         return np.split(np.arange(len(self.centre)), starts[1:])
 
     def shares(self, h: Floats, x: Floats) -> Floats:
-        """Tell how much of what was observed each mode explains by itself, (d,); the columns of one share it.
+        """Measure how much of what was observed each mode explains by itself, (d,), the same for its columns.
 
-        Modes are not orthogonal, so that shares need not add up to what all explain together.
+        Modes are not orthogonal, so shares need not add up to what all explain together.
 
         Args:
             h: embeddings (N, d).
-            x: what was observed (N, D); every channel counts the same, but for those that do not vary.
+            x: what was observed (N, D); every channel that varies counts the same.
 
         Returns:
             Share of the variance of x that a linear readout of the mode's columns explains, for each column.
@@ -109,9 +109,9 @@ class LinearModes(NamedTuple):
         return found
 
     def ahead(self, steps: int) -> Floats:
-        """Give the map (d, d) by which e, times this, is the best guess of e some steps later.
+        """Give the map (d, d) such that e @ map is the best linear guess of e some steps later.
 
-        Errors of e are gone after the first step: from there on it is the sources that move.
+        Errors of e are gone after the first step: from then on only the sources move.
         """
         if steps == 0:
             return np.eye(len(self.centre))
@@ -119,7 +119,7 @@ class LinearModes(NamedTuple):
         return further
 
     def still(self) -> Floats:
-        """Give `ahead(1)` with nothing that turns: its part within each pair of columns made symmetric."""
+        """Give `ahead(1)` without rotations: its part within each pair of columns is made symmetric."""
         step = self.regression.copy()
         for pair in self.pairs:
             block = step[np.ix_(pair, pair)]
@@ -129,8 +129,9 @@ class LinearModes(NamedTuple):
     def first_step(self) -> tuple[Floats, Floats]:
         """Give a map h ↦ hM + b, (d, d) and (d,), that turns oscillators of more than a right angle.
 
-        Where `LinearDynamics` starts. Beside M = I, an encoder takes these for noise, and loses them. Beside
-        the best prediction, which is small while everything is still mixed, it loses what decays quickly.
+        It is where `LinearDynamics` starts. From M = I, an encoder takes such oscillators for noise and loses
+        them. From the best prediction, which is small while everything is still mixed, it loses what decays
+        quickly.
         """
         turn = np.eye(len(self.centre))
         for pair in (pair for pair in self.oscillators if self.angle[pair[0]] > np.pi / 2):
@@ -139,15 +140,15 @@ class LinearModes(NamedTuple):
         return step, self.centre - self.centre @ step
 
     def time_constants(self, lag: float = 1.0) -> Floats:
-        """Give the time after which a mode has fallen to 1/e, with both ends of its interval, (d, 3)."""
+        """Give the time in which a mode falls to 1/e, with both ends of its interval, (d, 3)."""
         ends = np.concatenate([self.modulus[:, None], self.modulus_interval], axis=1)
         times: Floats = -lag / np.log(np.clip(ends, _EDGE, 1 - _EDGE))
         return times
 
     def frequencies(self, lag: float = 1.0) -> Floats:
-        """Give turns in a unit of time, with both ends of the interval, (d, 3); those of decays are 0.
+        """Give turns per unit of time, with both ends of the interval, (d, 3); 0 for decays.
 
-        One lag tells no frequency from another that makes whole turns more in it: these are the smallest.
+        Frequencies that differ by whole turns per lag cannot be told apart: these are the smallest.
         """
         ends = np.concatenate([self.angle[:, None], self.angle_interval], axis=1)
         return ends / (2 * np.pi * lag)
@@ -182,9 +183,9 @@ def linear_modes(
     Args:
         h: embeddings of anchors (N, d).
         h_pos: of their positives (N, d), a step later.
-        earlier: what was seen before the anchors (N, k), such as their embeddings two and more steps earlier
-            (over one step they were trained to agree, errors and all). Errors of h are then not taken for
-            forgetting, where earlier rows show that there are any.
+        earlier: what was seen before the anchors (N, k), such as embeddings two and more steps earlier (over
+            one step they were trained to agree, errors included). Where these show that h has errors, the
+            errors are not taken for forgetting.
         clusters: (N,) numbers of stretches of time whose pairs are drawn together; each by itself if None.
         draws: of the bootstrap.
         seed: of the draws.
@@ -197,7 +198,10 @@ def linear_modes(
         Söderström and Stoica, "Instrumental variable methods for system identification" (2002).
 
     """
-    h, h_pos = _checked(h, h_pos)
+    h = _checked(h, "h", "(N, d) with N well above d")
+    h_pos = _checked(h_pos, "h_pos", f"of shape {h.shape}", *h.shape)
+    if earlier is not None:
+        earlier = _checked(earlier, "earlier", f"(N, k) with N={len(h)} as `h` has", len(h))
     check_count(draws, "draws", minimum=10)
     both = np.concatenate([h, h_pos])
     centre = both.mean(axis=0)
@@ -205,7 +209,7 @@ def linear_modes(
     sphering = directions / np.sqrt(np.maximum(spread, spread[-1] * _RANK))
     e, e_pos = (h - centre) @ sphering, (h_pos - centre) @ sphering
     stretch = np.arange(len(h)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    told = e if earlier is None else _told_by(_checked_earlier(earlier, len(h)), e, e_pos, stretch)
+    told = e if earlier is None else _told_by(earlier, e, e_pos, stretch)
     bases = _real_bases(np.linalg.solve(told.T @ e, told.T @ e_pos))
     columns = np.concatenate(bases, axis=1)
     blocks = np.split(np.arange(len(centre)), np.cumsum([basis.shape[1] for basis in bases])[:-1])
@@ -217,12 +221,12 @@ def linear_modes(
     for block in blocks:
         inside = np.ix_(block, block)
         value = _polar(operator[inside])
-        # Of a recording that goes on as it does, nothing grows.
+        # In a stationary recording nothing grows.
         kept[inside] = operator[inside] / max(1.0, value[0] + _EDGE)
         spread_of = np.stack([_polar(draw[inside]) for draw in drawn])
         ends = np.percentile(spread_of, [2.5, 97.5], axis=0)
         if len(block) == 1 and ends[0, 1] < ends[1, 1]:
-            # Not even its sign is told.
+            # Not even its sign is known.
             ends[0, 0] = 0.0
         modulus[block] = np.minimum([value[0], *ends[:, 0]], 1.0 - _EDGE)
         angle[block] = [value[1], *ends[:, 1]]
@@ -272,35 +276,23 @@ def recording_modes(e: Floats, lag: int = 1, *, draws: int = 400, seed: int = 0)
     )
 
 
-def _checked(h: Floats, h_pos: Floats) -> tuple[Floats, Floats]:
-    """Require two finite (N, d) arrays of numbers, N above d."""
-    if not isinstance(h, np.ndarray) or h.ndim != 2 or len(h) <= h.shape[1] + 1 or not np.isfinite(h).all():
-        raise ValueError(f"`h` must be finite numbers (N, d) with N well above d, got {describe(h)}")
-    if not isinstance(h_pos, np.ndarray) or h_pos.shape != h.shape or not np.isfinite(h_pos).all():
-        raise ValueError(f"`h_pos` must be finite numbers of shape {h.shape}, got {describe(h_pos)}")
-    return h.astype(np.float64), h_pos.astype(np.float64)
-
-
-def _checked_earlier(earlier: Floats, rows: int) -> Floats:
-    """Require a finite (N, k) array of numbers with as many rows as there are pairs."""
-    if (
-        not isinstance(earlier, np.ndarray)
-        or earlier.ndim != 2
-        or len(earlier) != rows
-        or not np.isfinite(earlier).all()
-    ):
-        raise ValueError(
-            f"`earlier` must be finite numbers (N, k) with N={rows} as `h` has, got {describe(earlier)}"
-        )
-    return earlier.astype(np.float64)
+def _checked(
+    value: Floats, name: str, wanted: str, rows: int | None = None, columns: int | None = None
+) -> Floats:
+    """Require a finite matrix of these rows and columns, or of more rows than columns if none are given."""
+    shape = value.shape if isinstance(value, np.ndarray) and value.ndim == 2 else (0, 0)
+    fits = shape[0] > shape[1] + 1 if rows is None else shape[0] == rows and columns in (None, shape[1])
+    if not fits or not np.isfinite(value).all():
+        raise ValueError(f"`{name}` must be finite numbers {wanted}, got {describe(value)}")
+    return value.astype(np.float64)
 
 
 def _told_by(earlier: Floats, e: Floats, e_pos: Floats, stretch: Index) -> Floats:
-    """Give d directions of e (N, d), whitened, along which both sides of e⁺ = eK are compared to find K.
+    """Give the d instruments (N, d) for fitting K in e⁺ = eK, one for each direction of e (N, d), whitened.
 
-    If rows had no errors, earlier ones would know nothing of what a regression of e⁺ on e leaves. Directions
-    along which they do, or which they tell well, are given as earlier rows tell them. The others are given as
-    they are, which leaves less to chance.
+    If rows had no errors, earlier ones would not explain the residuals of a regression of e⁺ on e. Directions
+    for which they do, or which they predict well, are replaced by that prediction. The others stay as they
+    are, which leaves less to chance.
     """
     centred = earlier - earlier.mean(axis=0)
     guess = centred @ np.linalg.lstsq(centred, e, rcond=None)[0]
@@ -327,7 +319,8 @@ def _told_by(earlier: Floats, e: Floats, e_pos: Floats, stretch: Index) -> Float
 def _real_bases(operator: Floats) -> list[Floats]:
     """Give eigenvectors of e⁺ = eK as real columns, (d, 1) or (d, 2) for each mode, slow ones last.
 
-    Of unit variance and, in a pair, uncorrelated, if e is: then a pair turns as evenly as it can.
+    If e is whitened, columns have unit variance and those of a pair are uncorrelated: a pair then turns as
+    evenly as it can.
     """
     values, vectors = np.linalg.eig(operator)
     bases: list[Floats] = []

@@ -1,9 +1,9 @@
 """Which space the latents live in, read off an embedding that was trained in Rᵈ.
 
 Every run on the sphere begins in Rᵈ (`map_to_sphere.py`). With a candidate potential, what it learns there
-is right for any marginal distribution: the latents up to an affine map. So the same first half of the steps
-serves to see where they live. Latents on a sphere give an ellipsoid, a shell with nothing inside; others
-fill their space.
+is right for any marginal distribution: the latents up to an affine map. So the first half of the steps also
+shows where they live. Latents on a sphere give an ellipsoid, a shell with nothing inside; others fill their
+space.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def choose_space(h: Tensor) -> SpaceChoice:
         ('flat', 'sphere')
 
     Args:
-        h: embeddings in Rᵈ (N, d), of rows that were not trained on if there are such.
+        h: embeddings in Rᵈ (N, d), preferably of held-out rows.
 
     Returns:
         The space and the evidence. A single column, or too few rows to tell, is flat.
@@ -68,8 +68,7 @@ def choose_space(h: Tensor) -> SpaceChoice:
     n, d = h.shape
     if d < 2 or n < 20 * d:
         return SpaceChoice("flat", math.nan)
-    sphering = sphering_map(h)
-    radius = ((h - sphering.centre) @ sphering.matrix.T).norm(dim=1)
+    radius = sphering_map(h)(h).norm(dim=1)
     # The radius of a Gaussian cloud varies by 1/√(2d) of its mean, to a good approximation.
     spread = float(radius.std() / radius.mean()) * math.sqrt(2 * d)
     return SpaceChoice("sphere" if spread < SHELL else "flat", spread)
@@ -89,7 +88,7 @@ def look_for_box(choice: SpaceChoice, sixth_moments: Sequence[float]) -> SpaceCh
 
     Args:
         choice: flat or sphere.
-        sixth_moments: (d,) of the columns, on rows that were not trained on if there are such.
+        sixth_moments: (d,) of the columns, preferably on held-out rows.
 
     Returns:
         The choice with this evidence.

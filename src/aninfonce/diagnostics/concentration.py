@@ -17,7 +17,7 @@ from aninfonce.alignment.metric import fit_metric
 from aninfonce.diagnostics.intervals import few_clusters
 from aninfonce.diagnostics.negatives import spread_blocks
 
-# At this Λ pairs share nothing along the column; a fit may even end below it.
+# At this Λ pairs share nothing along the column; an unbounded fit may end below it.
 _SMALLEST = 0.0
 
 
@@ -52,9 +52,9 @@ def fit_concentration(
 ) -> FittedConcentration:
     """Fit the diagonal Λ̂ of the pairs of a frozen embedding, with bootstrap intervals.
 
-    Λ̂ maximises a conditional likelihood, that of finding each positive among the other anchors of its block.
-    A bootstrap would fit it again for every resample of the pairs; here each replicate is one Newton step
-    from Λ̂ instead, with a pair's influence both as an anchor and as a negative of others. So the intervals
+    Λ̂ maximises the conditional likelihood of finding each positive among the other anchors of its block. A
+    bootstrap would refit it for every resample of the pairs; here each replicate is one Newton step from Λ̂
+    instead, which counts a pair's influence both as an anchor and as a negative of others. So the intervals
     cost one pass. They say how well Λ is known *for this embedding*, not how it differs from run to run.
 
     Example:
@@ -71,11 +71,11 @@ def fit_concentration(
         positives: of the same pairs, (N, d).
         clusters: (N,) numbers of pairs that depend on each other, such as neighbours in time; they are
             resampled together. None if all pairs are independent.
-        apart: rows from a pair to the next that may be its negative, for pairs in the order of time: some
+        apart: least distance in rows between a pair and its negatives, for pairs in the order of time: some
             multiple of the lag. 1 if their order means nothing.
         level: of the intervals.
         replicates: of the bootstrap.
-        block: pairs that are each other's negatives, at most.
+        block: most pairs that are each other's negatives.
         seed: of the blocks and the resampling.
 
     Returns:
@@ -102,7 +102,7 @@ def fit_concentration(
 def checked_blocks(
     anchors: Tensor, positives: Tensor, block: int, apart: int, level: float, replicates: int, seed: int
 ) -> npt.NDArray[np.intp]:
-    """Check what `fit_concentration` was given, and deal the pairs out to blocks of rows (B, size)."""
+    """Check the arguments of `fit_concentration`, and deal the pairs out to blocks of rows (B, size)."""
     check_matrix(anchors, "anchors", min_rows=2)
     n, d = anchors.shape
     check_matrix(positives, "positives", rows=n, columns=d)
@@ -113,7 +113,7 @@ def checked_blocks(
 
 
 class PairBlock(NamedTuple):
-    """Pairs (n, d) that are each other's negatives, and what is known of each as a candidate, (n, k)."""
+    """Pairs (n, d) that are each other's negatives, with features (n, k) of each as a candidate."""
 
     anchors: Tensor
     positives: Tensor
@@ -135,10 +135,7 @@ def derivatives(blocks: list[PairBlock], parameters: Tensor) -> Derivatives:
 
     Args:
         blocks: of pairs, in float64.
-        parameters: Λ (d,), followed by one for each column that is known of candidates.
-
-    Returns:
-        The derivatives; a pair has influence as an anchor, and as a negative of others.
+        parameters: Λ (d,), followed by one for each feature of candidates.
 
     """
     parts = [_of_block(block, parameters) for block in blocks]
@@ -189,10 +186,7 @@ def bootstrap_interval(
         level: of the intervals.
         replicates: of the bootstrap.
         seed: of the resampling.
-        relative_error: (d,) of a factor that Λ̂ has besides, such as a variance that was estimated elsewhere.
-
-    Returns:
-        Λ̂ with its intervals.
+        relative_error: (d,) of a further factor of Λ̂, such as a variance that was estimated elsewhere.
 
     """
     d = len(values)
@@ -237,6 +231,6 @@ def shared_blocks(interval: npt.NDArray[np.float64]) -> list[npt.NDArray[np.intp
 
 
 def linked(alike: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.intp]]:
-    """List the members of each group of items that a symmetric (d, d) links, directly or through others."""
+    """List the groups of items that a symmetric matrix (d, d) links, directly or through others."""
     count, member = connected_components(alike, directed=False)
     return [np.flatnonzero(member == index) for index in range(count)]

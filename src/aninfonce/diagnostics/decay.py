@@ -1,9 +1,9 @@
 """How long a column of an embedding remembers, from its autocorrelation at two lags.
 
-Whatever an encoder gets wrong differs from row to row. One per cent of it makes a column that keeps .99 of
-itself from one row to the next look as if it kept .98, and halves a time constant that is read off this one
-number. The errors are forgotten long before a slow factor is: between a quarter and a half of its time
-constant, only the factor itself still fades.
+The errors of an encoder differ from row to row. One per cent of error makes a column that keeps .99 of itself
+from one row to the next look as if it kept .98, and halves a time constant that is read off this one number.
+The errors are forgotten long before a slow factor is: between a quarter and a half of its time constant, only
+the factor itself still fades.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ Index = npt.NDArray[np.intp]
 
 # Of a time constant: the first of the two lags; the second is twice as long.
 _FIRST = 0.25
-# Autocorrelations are kept inside of these, so that a time constant is positive and finite.
+# Autocorrelations are kept between these, so that a time constant is positive and finite.
 _LEAST, _MOST = 1e-9, 1 - 1e-9
 _ROUNDS = 4
-# Share of the rows that must have another one so far apart, for a lag to be looked at.
+# A lag is used if this share of the rows has another row that far away.
 _PAIRS = 0.7
 
 
 def decay_times(columns: npt.ArrayLike, session: Index | None = None, lag: int = 1) -> Floats:
-    """Find the time after which the autocorrelation of each column has fallen to 1/e, without what is noise.
+    """Find the time after which the autocorrelation of each column has fallen to 1/e, noise left out.
 
-    Columns that forget most within a few lags have no room for that: theirs is read off the first lag.
+    Columns that forget most within a few lags leave no room for that: theirs is read off the first lag.
 
     Example:
         >>> rng, slow = np.random.default_rng(0), np.zeros(20_000)
@@ -45,7 +45,7 @@ def decay_times(columns: npt.ArrayLike, session: Index | None = None, lag: int =
     Args:
         columns: (T, d) in the order of time; NaN where a row is missing.
         session: (T,) ascending numbers of the recordings in it; None for one.
-        lag: rows that autocorrelations are some times of; rows nearer than that may share noise.
+        lag: autocorrelations are taken at multiples of it; rows nearer than that may share noise.
 
     Returns:
         (d, 3) in rows: the time, and both ends of its 95 % interval, from the spread of stretches of time.

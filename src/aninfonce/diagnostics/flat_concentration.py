@@ -1,9 +1,9 @@
 """Λ̂ of a flat embedding with intervals, whatever the distribution of its rows.
 
-On the sphere, with uniform anchors, −½ΔᵀΛΔ is all that tells a positive from a negative. In flat space how
-common a candidate is does so too. Here that is fitted along with Λ: the logit of candidate z⁺ is
-−½ΔᵀΛΔ + a·z⁺ + b·z⁺² + c·β(z⁺), with β the potential of the loss if there is one. All of it is linear in
-what is sought, so the likelihood has one maximum, and Newton's method finds it.
+On the sphere, with uniform anchors, −½ΔᵀΛΔ is all that tells a positive from a negative. In flat space it
+also matters how common a candidate is. Here that is fitted together with Λ: the logit of candidate z⁺ is
+−½ΔᵀΛΔ + a·z⁺ + b·z⁺² + c·β(z⁺), with β the potential of the loss if there is one. All of it is linear in the
+parameters, so the likelihood has one maximum, and Newton's method finds it.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def fit_flat_concentration(
         potential: β, from (n, d) to (n,).
         clusters: as in `fit_concentration`, and so are the arguments that say "likewise".
         apart: likewise.
-        variance_error: (d,) relative standard error of each column's variance, on the rows that brought it to
-            one. Λ is in units of that variance, and so at least as uncertain.
+        variance_error: (d,) relative standard error of each column's variance, on the rows by which it was
+            scaled to one. Λ is in units of that variance, and so at least as uncertain.
         level: likewise.
         replicates: likewise.
         block: likewise.
@@ -96,7 +96,7 @@ def fit_flat_concentration(
 
 
 def _as_candidate(z: Tensor, potential: Callable[[Tensor], Tensor] | None) -> Tensor:
-    """Collect what may make a candidate common or rare, (n, k)."""
+    """Collect features of candidates that say how common they are, (n, k)."""
     parts = [z, z.square()] if potential is None else [z, z.square(), potential(z)[:, None]]
     return torch.cat(parts, dim=1).cpu().double()
 

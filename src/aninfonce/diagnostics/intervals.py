@@ -17,7 +17,7 @@ Interval = tuple[float, float]
 def jackknife(statistic: Callable[[Rows], float], n: int, groups: int = 20) -> tuple[float, Interval]:
     """Value of a smooth statistic of n rows, and its interval from leaving out one group of rows at a time.
 
-    No row is ever used twice, which would spoil statistics that hold rows out or count neighbours.
+    Unlike a bootstrap it repeats no row, which would spoil statistics that hold rows out or count neighbours.
 
     Example:
         >>> x = np.random.default_rng(0).normal(size=1000)
@@ -133,7 +133,7 @@ def share_lost(
 
 
 def few_clusters(count: int) -> float:
-    """Stretch what resampled clusters find as Student's t does a normal: 1.05 for 40 of them, 1.22 for 10."""
+    """Factor by which intervals from few clusters are widened, by Student's t: 1.05 for 40, 1.22 for 10."""
     if count < 2:
         raise ValueError("`clusters` must be at least 2, got one that holds all pairs")
     return float(stats.t.ppf(0.975, count - 1) / stats.norm.ppf(0.975) * (count / (count - 1)) ** 0.5)

@@ -14,9 +14,9 @@ _FEWEST = 8
 def spread_blocks(n: int, block: int, apart: int = 1, seed: int = 0) -> npt.NDArray[np.intp]:
     """Deal n pairs out to blocks of equal size, in which rows that stand near each other do not meet.
 
-    Independent pairs are dealt at random, so that it does not matter whether they came sorted. In a recording
-    the positive of one pair is the anchor of another, and rows resemble their neighbours in time: as
-    negatives they would be counted against the very pairs that they belong to.
+    Independent pairs are dealt at random, so it does not matter whether they came sorted. In a recording the
+    positive of one pair is the anchor of another, and rows resemble their neighbours in time: as negatives
+    they would count against the very pairs that they belong to.
 
     Example:
         >>> blocks = spread_blocks(1000, 256, apart=4)
@@ -25,8 +25,8 @@ def spread_blocks(n: int, block: int, apart: int = 1, seed: int = 0) -> npt.NDAr
 
     Args:
         n: pairs, in the order of time if `apart` is above 1.
-        block: pairs of a block, at most.
-        apart: rows between two pairs of one block, at least. Less if there would be blocks of under 8 pairs.
+        block: most pairs in a block.
+        apart: least distance in rows between two pairs of one block; less if blocks would have under 8 pairs.
         seed: of the dealing.
 
     Returns:
@@ -39,8 +39,8 @@ def spread_blocks(n: int, block: int, apart: int = 1, seed: int = 0) -> npt.NDAr
     size = n // count
     if apart == 1 or count == 1:
         return rng.permutation(n)[: count * size].reshape(count, size)
-    # The same place in every stretch of `count` rows would meet the beat of a periodic recording. So each
-    # stretch is turned against the one before it, by `apart` at least: where the turn brings a block's place
-    # round to the beginning of the stretch, that is how far its two rows are from each other.
+    # The same place in every stretch of `count` rows could fall in step with a periodic recording. So each
+    # stretch is turned against the one before it, by at least `apart`: where the turn brings a block's place
+    # round to the beginning of the stretch, its two rows are that far from each other.
     turns = np.cumsum(rng.integers(min(apart, count - 1), count, size))
     return np.arange(size) * count + (np.arange(count)[:, None] + turns) % count

@@ -1,4 +1,4 @@
-"""What all findings look at: pairs, embedded once."""
+"""What all findings are about: pairs, embedded once."""
 
 from __future__ import annotations
 
@@ -176,8 +176,8 @@ def as_embedding(encoder: Any, like: Rows = None) -> Callable[[Rows], Matrix]:
 
     Args:
         encoder: as in `audit`.
-        like: what the observations came in; an estimator that was fitted on a frame is given frames with the
-            columns of this one, and so checks their names.
+        like: the observations as given; an estimator that was fitted on a data frame gets data frames with
+            these columns, and so checks their names.
 
     """
     apply: Callable[[Rows], Any]
@@ -211,7 +211,7 @@ def _plain(rows: Any, name: str) -> Rows:
     """Turn frames into arrays, and leave arrays and tensors as they are."""
     if isinstance(rows, Tensor):
         return rows
-    # A frame's own memory is often not to be written to, which torch warns of.
+    # The memory of a data frame is often read-only, which torch warns about.
     array = rows if isinstance(check_unmasked(rows, name), np.ndarray) else np.array(rows)
     if array.dtype.kind not in "fiub":
         raise ValueError(f"`{name}` must hold numbers, got {array.dtype}")

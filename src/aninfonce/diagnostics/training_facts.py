@@ -1,4 +1,4 @@
-"""What is known of the run that trained an encoder, so that no advice tells a user to do what was done."""
+"""How an encoder was trained, so that no advice asks for what was already done."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TrainingFacts:
 
     @property
     def keep_more(self) -> str:
-        """What may keep factors that vary strongly within pairs, and was not done yet, as far as is known."""
+        """Advice on how to keep factors that vary strongly within pairs, less what is known to be done."""
         if self.loss is None:
             return "train with AnInfoNCE, unless this encoder was"
         if not self.anisotropic:

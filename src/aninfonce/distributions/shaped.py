@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Generator, Tensor
@@ -12,7 +12,7 @@ from aninfonce._validation import check_choice, check_matrix, check_same_device,
 from aninfonce.distributions.base import Conditional
 
 Form = Literal["normal", "bimodal", "heavy-tailed", "skewed", "correlated"]
-FORMS = ("normal", "bimodal", "heavy-tailed", "skewed", "correlated")
+FORMS: tuple[str, ...] = get_args(Form)
 
 _SEPARATION = 0.9
 _FREEDOM = 5.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from torch import Tensor
 
@@ -12,8 +12,8 @@ from aninfonce.losses.gather import Shard
 Candidates = Literal["anchors", "anchors+self", "positives", "both", "none"]
 Reduction = Literal["mean", "sum", "none"]
 
-CANDIDATES = ("anchors", "anchors+self", "positives", "both", "none")
-REDUCTIONS = ("mean", "sum", "none")
+CANDIDATES: tuple[str, ...] = get_args(Candidates)
+REDUCTIONS: tuple[str, ...] = get_args(Reduction)
 
 
 class Batch(NamedTuple):
