@@ -6,7 +6,7 @@ import numpy as np
 
 from aninfonce.estimator.choosing import ChoiceCurve
 from aninfonce.estimator.frames import Floats, Frames
-from aninfonce.estimator.pairs import Pairs, lagged
+from aninfonce.estimator.pairs import Pairs, anchors_at, lagged
 
 # Lags grow by this factor, to this share of the shortest session at most.
 _FACTOR, _LONGEST = 2, 0.05
@@ -47,7 +47,7 @@ def choose_lag(frames: Frames, columns: int | None = None) -> tuple[int, ChoiceC
     lags, found = [], []
     rung = frames.window
     while lag <= max(first, most):
-        if _has_pairs(frames, lag):
+        if len(anchors_at(frames, lag)) > 1:
             lags.append(lag)
             found.append(remembered(lagged(frames, lag), columns or _COMPONENTS))
             if found[-1] < _FORGOTTEN:
@@ -61,15 +61,6 @@ def choose_lag(frames: Frames, columns: int | None = None) -> tuple[int, ChoiceC
     long_enough = [lag for lag, value in zip(lags, found, strict=True) if value >= _REMEMBERED]
     chosen = max(long_enough, default=lags[0])
     return chosen, ChoiceCurve(np.array(lags), np.array(found), np.zeros(len(lags)), chosen)
-
-
-def _has_pairs(frames: Frames, lag: int) -> bool:
-    """Whether gaps leave any pairs of this lag."""
-    usable, session = frames.usable, frames.session
-    return (
-        frames.gap is None
-        or int((usable[:-lag] & usable[lag:] & (session[:-lag] == session[lag:])).sum()) > 1
-    )
 
 
 def remembered(pairs: Pairs, columns: int) -> float:

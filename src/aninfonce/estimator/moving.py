@@ -81,20 +81,12 @@ def _has_dynamics(estimator: Any) -> bool:
 
 
 class Moving:
-    """Methods and properties that linear dynamics bring to an estimator.
-
-    Attributes:
-        modes_: how each column moves; None without dynamics.
-        mode_shares_: (d,) share of what was observed that each column's mode explains by itself; None without
-            dynamics, or if it was saved by an earlier version.
-        dynamics_gain_: what the dynamics tell about held-out pairs; None without dynamics.
-        lags_: rows from an anchor to its positive, (1,); empty if the pairs are not from a recording.
-        rate: rows per second; None for time in rows.
-
-    """
+    """Methods and properties that linear dynamics bring to an estimator."""
 
     modes_: LinearModes | None
     mode_shares_: Floats | None
+    """Share (d,) of what was observed that each column's mode explains by itself; None without dynamics, or
+    if an earlier version saved the estimator."""
     dynamics_gain_: DynamicsGain | None
     lags_: tuple[int, ...]
     rate: float | None

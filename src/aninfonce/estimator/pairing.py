@@ -13,21 +13,13 @@ from aninfonce.estimator.pairs import Augment, Pairs, holds_rows, make_pairs
 
 
 class Pairing:
-    """Pairs of an estimator.
-
-    Attributes:
-        lag: the parameter.
-        window: the parameter.
-        gaps: the parameter.
-        lags_: rows from an anchor to its positive, (L,); empty if the pairs are not from a recording.
-        lag_curve_: how the lag was chosen; None if it was given.
-
-    """
+    """Pairs of an estimator, made as its parameters `lag`, `window` and `gaps` say."""
 
     lag: Any
     window: int
     gaps: Gaps
     lags_: tuple[int, ...]
+    """Rows from an anchor to its positive, (L,); empty if the pairs are not from a recording."""
     lag_curve_: ChoiceCurve | None
     _augment: Augment | None
     _row_shape: tuple[int, ...]

@@ -223,9 +223,7 @@ def lagged(frames: Frames, lag: int) -> Pairs:
             f"`lag` must be shorter than every session, got {lag} and {which} with"
             f" n_samples={lengths[short[0]]}: leave that out, or take a shorter lag"
         )
-    anchors = np.flatnonzero(frames.session[:-lag] == frames.session[lag:])
-    usable = frames.usable
-    anchors = anchors[usable[anchors] & usable[anchors + lag]].astype(np.intp)
+    anchors = anchors_at(frames, lag)
     if len(anchors) < 2:
         gaps = "" if frames.gap is None else f", {int(frames.gap.sum())} of them with NaN"
         raise ValueError(
@@ -233,6 +231,13 @@ def lagged(frames: Frames, lag: int) -> Pairs:
             f" n_samples={len(frames)} in {len(lengths)} session(s){gaps}"
         )
     return Pairs(frames, anchors, anchors + lag, frames, lag, apart=_LAGS_APART * lag)
+
+
+def anchors_at(frames: Frames, lag: int) -> Index:
+    """List the rows that have another one `lag` rows later in their session, with no gap at either end."""
+    usable, session = frames.usable, frames.session
+    both = usable[:-lag] & usable[lag:] & (session[:-lag] == session[lag:])
+    return np.flatnonzero(both)
 
 
 def augmented(frames: Frames, augment: Augment) -> Pairs:

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.stats import t as student
 
 from aninfonce._seeds import derive_seed
 from aninfonce.estimator.describing import blocks_of_columns, describe, times_of_columns
 from aninfonce.estimator.fitting import train
 from aninfonce.estimator.frames import Floats, Index, embed_columns
-from aninfonce.metrics import linear_r2
+from aninfonce.metrics import linear_r2, mean_correlation_coefficient
 
 if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
@@ -93,10 +92,7 @@ def blocks_left(interval: Floats, separated: Sequence[Index]) -> list[Index]:
 
 def matched_columns(own: Floats, other: Floats) -> Index:
     """Match the columns of one embedding with those of another, by the largest sum of correlations, (d,)."""
-    d = own.shape[1]
-    correlation = np.nan_to_num(np.abs(np.corrcoef(own.T, other.T)[:d, d:]))
-    matched: Index = linear_sum_assignment(-correlation)[1]
-    return matched
+    return np.array(mean_correlation_coefficient(own, other).matching, dtype=np.intp)
 
 
 def widened(values: Floats, interval: Floats, runs: Floats) -> Floats:

@@ -10,25 +10,18 @@ from aninfonce.estimator.frames import Floats
 
 
 class TimeConstants:
-    """What a flat embedding of a recording says about time.
-
-    Attributes:
-        concentrations_: Λ̂ (L, d) of factors of unit variance, one row for each lag.
-        concentrations_interval_: their intervals (L, d, 2).
-        lags_: rows from an anchor to its positive, (L,); empty if the pairs are not from a recording.
-        space_: where the embedding lives.
-        rate: rows per second; None for time in rows.
-        decay_times_: times in rows with both ends of their intervals (d, 3), as `decay_times` measures them;
-            empty where they follow from Λ̂ instead.
-
-    """
+    """What a flat embedding of a recording says about time."""
 
     concentrations_: Floats
+    """Λ̂ (L, d) of factors of unit variance, one row for each lag."""
     concentrations_interval_: Floats
+    """Their intervals (L, d, 2)."""
     lags_: tuple[int, ...]
     space_: str
     rate: float | None
     decay_times_: Floats
+    """Times in rows with both ends of their intervals (d, 3), as `decay_times` measures them; empty where
+    they follow from Λ̂ instead."""
 
     @property
     def concentration_(self) -> Floats:
