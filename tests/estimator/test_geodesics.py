@@ -91,7 +91,7 @@ def test_without_it_nothing_is_unrolled_and_it_is_saved(tmp_path):
 def test_rows_that_are_no_sheet_are_told_of():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(600, 8))
-    with pytest.warns(ContrastiveICAWarning, match=r"leave \d+% of the lengths of paths open"):
+    with pytest.warns(ContrastiveICAWarning, match=r"leave \d+% of the path lengths unexplained"):
         quick(n_components=2, start="geodesic").fit(x, x + 0.1 * rng.normal(size=x.shape))
 
 

@@ -38,7 +38,7 @@ def permute_columns(embedding: Embedding, last: nn.Linear, loss: nn.Module, orde
 
 
 def carry_loss(loss: nn.Module, matrix: Tensor, centre: Tensor) -> None:
-    """Let what a loss knows of single rows stay the same after h ↦ A(h − b), A: (d, d), b: (d,).
+    """Keep what a loss knows about single rows after h ↦ A(h − b), A: (d, d), b: (d,).
 
     That is potentials, a Λ̂ per anchor and linear steps; a single Λ̂ is left as it is.
     """
@@ -90,7 +90,7 @@ def set_concentration(similarity: Anisotropic | PerAnchor, values: Tensor) -> No
 
 
 def use_concentration(loss: nn.Module, values: Tensor) -> None:
-    """Put positive numbers (L, d) in the place of Λ̂, one row for each kind of pairs; a Λ̂ per anchor stays."""
+    """Replace Λ̂ by positive numbers (L, d), one row for each kind of pairs; a Λ̂ per anchor stays."""
     for part, row in zip(members(loss), values, strict=False):
         if isinstance(part.similarity, Anisotropic):
             set_concentration(part.similarity, row)

@@ -28,7 +28,7 @@ class ShapedNoise(Conditional):
     - "skewed": exponential, less 1; skewness 2, excess kurtosis 6.
     - "correlated": normal, with a correlation of 0.5 between any two coordinates.
 
-    Coordinates are independent but in the last form. There is no density: `log_prob` raises
+    Coordinates are independent except in the last form. There is no density: `log_prob` raises
     `NotImplementedError`.
 
     >>> around = ShapedNoise(torch.zeros(10_000, 2), torch.tensor([4.0, 100.0]), "skewed")

@@ -371,7 +371,7 @@ class ContrastiveICA(
         groups: Any = None,
         augment: Augment | None = None,
     ) -> float:
-        """Bits by which positives are told from negatives better than by guessing.
+        """Bits by which positives are told from negatives, beyond guessing.
 
         Every anchor meets its positive and 511 other anchors (all of them, if there are fewer): 0 is
         guessing, 9 the most, and a model that is sure of wrong answers is below 0. Scores can be compared

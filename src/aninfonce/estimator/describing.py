@@ -159,7 +159,7 @@ def times_of_columns(encoder: Embedding, frames: Frames, lag: int | None) -> Flo
 
 
 def sixth_moments(encoder: Embedding, rows: Array) -> Floats:
-    """Sixth moments of the columns, brought to unit variance, (d,)."""
+    """Sixth moments of the columns, scaled to unit variance, (d,)."""
     z = embed_columns(encoder, rows)
     z = (z - z.mean(axis=0)) / np.maximum(z.std(axis=0), 1e-300)
     moments: Floats = (z**6).mean(axis=0)

@@ -178,7 +178,7 @@ class Run:
         config: all settings.
         parameters: of the estimator: device, progress bar, patience, and a module of the user's own.
         held_out: pairs that decide which weights are kept; None keeps the last ones.
-        encoder: a module to train on, in the place of a copy of the user's.
+        encoder: a module to train instead of a copy of the user's.
         exchanged: whether to read pairs backwards, too.
 
     """

@@ -105,8 +105,8 @@ class Pairs:
     def hold_out(self, share: float, seed: int) -> tuple[Pairs, Pairs]:
         """Split into pairs to train on and pairs to look at.
 
-        Of many sessions some are held out whole, of a few the end of each: neighbours in time are too much
-        alike to be on both sides. A pair that reaches from one side to the other is on neither.
+        With many sessions some are held out whole, with a few the end of each: neighbours in time are too
+        much alike to be on both sides. A pair that reaches from one side to the other is on neither.
         """
         rng = np.random.default_rng(derive_seed(seed, "validation"))
         if self.lag is None:

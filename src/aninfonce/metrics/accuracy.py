@@ -28,7 +28,7 @@ from aninfonce.metrics._arrays import (
 from aninfonce.metrics._result import Result
 
 Labels = Array | Sequence[Any]
-# Of distances that are looked at together, so that many rows never make an N×M matrix.
+# Megabytes of distances held at once, so that many rows never make an N×M matrix.
 _MEGABYTES = 64
 
 

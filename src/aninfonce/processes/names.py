@@ -1,4 +1,4 @@
-"""Names of the presets, known without building any of them: a mistyped one is told at once."""
+"""Names of the presets, known without building any, so that a mistyped one is refused at once."""
 
 from __future__ import annotations
 
