@@ -50,7 +50,7 @@ from aninfonce.processes.process_settings import Isotropic as Isotropic
 from aninfonce.recipe import INFONCE_RATES as INFONCE_RATES
 from aninfonce.recipe import scaled_rates as scaled_rates
 from aninfonce.sources.base import StreamSource as StreamSource
-from aninfonce.sources.base import drawing_thread as drawing_thread
+from aninfonce.sources.bulk_source import BulkSource as BulkSource
 from aninfonce.training.checkpoints import Snapshot as Snapshot
 from aninfonce.training.checkpoints import newest_snapshot as newest_snapshot
 from aninfonce.training.checkpoints import read_snapshot as read_snapshot
