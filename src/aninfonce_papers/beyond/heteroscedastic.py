@@ -123,22 +123,13 @@ class PlaceScore(ProcessScore):
 
 
 def r2_elsewhere(z: Tensor, e: Tensor, z_far: Tensor, e_far: Tensor) -> float:
-    """Fit a linear map from embeddings to latents on some rows, and give its mean R² on others.
+    """Fit a linear map from embeddings e (N, k) to latents z (N, d), and give its mean R² on other rows.
 
-    Example:
-        >>> z, far = torch.randn(100, 2), 3 * torch.randn(50, 2)
-        >>> round(r2_elsewhere(z, 2 * z + 1, far, 2 * far + 1), 4)
-        1.0
+    It is below 0 if the map does worse than the mean of these.
 
-    Args:
-        z: latents (N, d).
-        e: their embeddings (N, k).
-        z_far: other latents (M, d).
-        e_far: their embeddings (M, k).
-
-    Returns:
-        Mean over latents; below 0 if the map does worse than the mean of the others.
-
+    >>> z, far = torch.randn(100, 2), 3 * torch.randn(50, 2)
+    >>> round(r2_elsewhere(z, 2 * z + 1, far, 2 * far + 1), 4)
+    1.0
     """
     here, there = (torch.cat([rows, rows.new_ones(len(rows), 1)], dim=1).double() for rows in (e, e_far))
     wrong = there @ torch.linalg.lstsq(here, z.double()).solution - z_far.double()
