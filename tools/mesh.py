@@ -55,9 +55,6 @@ def bezier(control: Floats, cells: int) -> Mesh:
         control: points (4, 4, 3).
         cells: along each side.
 
-    Returns:
-        The mesh.
-
     """
 
     def basis(t: Floats) -> Floats:
@@ -75,9 +72,6 @@ def tube(path: Sequence[Sequence[float]], radii: Sequence[float], fine: int = 1,
         radii: of the tube at each of them; 0 at an end closes it.
         fine: multiplies the number of cells.
         cells: along the path; there are 10 around it.
-
-    Returns:
-        The mesh.
 
     """
     from scipy.interpolate import CubicSpline, PchipInterpolator
@@ -107,9 +101,6 @@ def lathe(profile: Sequence[tuple[float, float]], fine: int = 1) -> Mesh:
     Args:
         profile: (radius, height) of its corners.
         fine: multiplies the number of cells, 3 along each piece and 20 around the axis.
-
-    Returns:
-        The mesh.
 
     """
 

@@ -31,9 +31,6 @@ def make(name: str) -> nbformat.NotebookNode:
     Args:
         name: of the script, without its ending.
 
-    Returns:
-        The notebook.
-
     """
     read = jupytext.read(SCRIPTS / f"{name}.py", fmt="py:percent")
     notebook = nbformat.v4.new_notebook(metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}})

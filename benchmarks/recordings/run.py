@@ -25,9 +25,6 @@ def run_cell(world_name: str, method: str, seed: int) -> Row:
         method: one of `benchmarks.recordings.peers.METHODS`.
         seed: of the world; the method's own is derived from it.
 
-    Returns:
-        The row of results.
-
     """
     import torch
 

@@ -91,9 +91,6 @@ def session(case: str, seed: int) -> Session:
         case: one of `CASES`.
         seed: of the cells and the spikes.
 
-    Returns:
-        The session, a whole one.
-
     """
     if case not in CASES:
         raise ValueError(f"`case` must be one of {', '.join(CASES)}, got {case!r}")

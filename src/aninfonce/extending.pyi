@@ -37,8 +37,10 @@ from aninfonce.datasets.tensors import pixel_tensor as pixel_tensor
 from aninfonce.diagnostics.conditional import step_form as step_form
 from aninfonce.distributions.shaped import FORMS as FORMS
 from aninfonce.encoders._init import weights_from as weights_from
+from aninfonce.encoders._pictures import check_pictures as check_pictures
+from aninfonce.encoders._pictures import convolve as convolve
+from aninfonce.encoders._pictures import fastest_order as fastest_order
 from aninfonce.encoders.embedding import embed_in_chunks as embed_in_chunks
-from aninfonce.encoders.small import fastest_order as fastest_order
 from aninfonce.encoders.whitening import Whitening as Whitening
 from aninfonce.optim.optimizers import build_optimizers as build_optimizers
 from aninfonce.optim.schedules import batch_size_at as batch_size_at

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from aninfonce._validation import check_count, describe
+from aninfonce._validation import check_count
 from aninfonce.encoders._init import weights_from
-from aninfonce.encoders.small import convolve, fastest_order
+from aninfonce.encoders._pictures import check_pictures, convolve, fastest_order
 
 _GRID = 4
 _FEATURES = 128
@@ -148,9 +148,8 @@ class GlimpseNet(nn.Module):
 
     def _look(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Give the maps of the whole picture, and the place to look at."""
-        if x.ndim != 4 or x.shape[1] != self.in_channels or min(x.shape[2:]) < self.window:
-            least = f"H and W at least {self.window}"
-            raise ValueError(f"`x` must have shape (N, {self.in_channels}, H, W), {least}, got {describe(x)}")
-        half = nn.functional.avg_pool2d(x, 2).contiguous(memory_format=self.order)
+        half = nn.functional.avg_pool2d(check_pictures(x, self.in_channels, least=self.window), 2).contiguous(
+            memory_format=self.order
+        )
         maps: Tensor = self.overview(half)
         return maps, attended_place(self.attention(maps)[:, 0])

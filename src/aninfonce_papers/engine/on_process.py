@@ -222,9 +222,6 @@ def on_process(
         space: of the embedding.
         slower: a step, in steps of an experiment with 10 latents.
 
-    Returns:
-        The experiment.
-
     """
     return Experiment(
         name=name,

@@ -67,9 +67,6 @@ def supervise(model: nn.Module, draw: Callable[[int], tuple[Tensor, Tensor]], re
         draw: gives n observations and their latents.
         recipe: optimiser, rates, steps and batch size.
 
-    Returns:
-        The module, frozen.
-
     """
     optimizers = build_optimizers(model, nn.Identity(), recipe)
     for step in range(recipe.steps):

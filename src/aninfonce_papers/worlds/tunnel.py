@@ -105,9 +105,6 @@ def step_pairs(scales: Any, rows: int, seed: int, view: View) -> Tunnel:
         seed: of anchors and steps.
         view: who looks.
 
-    Returns:
-        The pairs.
-
     """
     values = _one_each(scales, "scales")
     check_count(rows, "rows")

@@ -36,15 +36,7 @@ class Walking(NamedTuple):
 
 
 def open_walking(folder: str | Path | None = None) -> Walking:
-    """Read the recording of both sensors, from the moment in which the person walks.
-
-    Args:
-        folder: that holds `NAMES`; if omitted, they are looked for in the installed package.
-
-    Returns:
-        The recording.
-
-    """
+    """Read both sensors from the moment in which the person walks: in a folder, or the installed package."""
     paths = [Path(folder) / name for name in NAMES] if folder is not None else _installed()
     read = [_read(path) for path in paths]
     (lower, rate), (upper, other_rate) = read
@@ -80,9 +72,6 @@ def strides_per_second(field: Floats, rate: float) -> float:
     Args:
         field: (T, k) numbers that swing with the leg.
         rate: rows a second.
-
-    Returns:
-        Turns a second.
 
     """
     moved = (field - field.mean(axis=0)) * np.hanning(len(field))[:, None]

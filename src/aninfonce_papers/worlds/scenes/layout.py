@@ -76,9 +76,6 @@ def layout(latents: npt.ArrayLike) -> Layout:
     Args:
         latents: (n, 10) in [−1, 1], in the order of `LATENTS`.
 
-    Returns:
-        The scenes.
-
     """
     raw = check_latents(latents)
     angle = raw * (np.pi / 2)

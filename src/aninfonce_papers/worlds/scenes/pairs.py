@@ -88,9 +88,6 @@ def scene_process(
         latents: that change within a pair; all if omitted.
         size: side of the pictures; None for the latents themselves as observations.
 
-    Returns:
-        The process.
-
     """
     check_choice(law, "law", _LAWS)
     check_number(scale, "scale", minimum=0.0, exclusive=True)

@@ -22,9 +22,6 @@ def contact_sheet(path: str | Path, *, size: int = 72, columns: int = 7) -> Path
         size: side of each picture.
         columns: pictures in a row.
 
-    Returns:
-        The path.
-
     """
     from PIL import ImageDraw
 

@@ -48,9 +48,6 @@ def write_scenes(
         seed: draws the latents, uniform and independent.
         report: told of the progress.
 
-    Returns:
-        The folder.
-
     """
     check_choice(kind, "kind", KINDS)
     counts = {"train": check_count(n, "n"), "test": check_count(test or max(n // 10, 1), "test")}
