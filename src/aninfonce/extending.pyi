@@ -18,6 +18,7 @@ from aninfonce._validation import describe as describe
 from aninfonce._validation import did_you_mean as did_you_mean
 from aninfonce._validation import nearest_names as nearest_names
 from aninfonce.augment.base import as_pixels as as_pixels
+from aninfonce.cli.bar import bar as bar
 from aninfonce.cli.errors import friendly as friendly
 from aninfonce.datasets.arrays import NUMBERS as NUMBERS
 from aninfonce.datasets.arrays import list_arrays as list_arrays

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self, TypeVar, cast
+from operator import attrgetter
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny, ValidationError
 from torch import nn
@@ -186,10 +187,7 @@ class Experiment(Settings):
 
     def known_values(self, preset: Preset) -> dict[str, Published]:
         """Give the values to compare with; without a verdict where they do not count for this run."""
-        judged = preset != "smoke" and all(
-            _value_at(self, path) == value for path, value in self.judged_if.items()
-        )
-        if judged:
+        if preset != "smoke" and all(attrgetter(path)(self) == v for path, v in self.judged_if.items()):
             return self.published
         return {name: replace(value, goal="shown", target=None) for name, value in self.published.items()}
 
@@ -250,9 +248,3 @@ def _paths(part: object, prefix: str) -> list[str]:
     else:
         return [prefix]
     return [path for name, value in inner.items() for path in _paths(value, f"{prefix}.{name}")]
-
-
-def _value_at(model: object, path: str) -> JsonValue:
-    for name in path.split("."):
-        model = getattr(model, name)
-    return cast(JsonValue, model)

@@ -51,15 +51,6 @@ def open_walking(folder: str | Path | None = None) -> Walking:
     return Walking(np.concatenate(motion, axis=1), np.concatenate(unit, axis=1), rate)
 
 
-def is_installed() -> bool:
-    """Tell whether the package with the files is there."""
-    try:
-        _installed()
-    except ModuleNotFoundError:
-        return False
-    return True
-
-
 def strides_per_second(field: Floats, rate: float) -> float:
     """Count strides by the field alone: the strongest frequency between half a turn and two a second.
 

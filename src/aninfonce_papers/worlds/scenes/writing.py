@@ -100,14 +100,11 @@ def _draw_latents(part: Part, seed: int, place: list[int], count: int) -> Floats
     part.images.mkdir(parents=True, exist_ok=True)
     for folder in {part.images, part.latents.parent}:
         remove_leftovers(folder)
-    for path, values in ((part.latents, latents), (_scaled(part), latents * _UNITS)):
+    scaled = part.latents.with_name(part.latents.name.removeprefix("raw_"))
+    for path, values in ((part.latents, latents), (scaled, latents * _UNITS)):
         with whole_file(path) as temporary:
             np.save(temporary, values, allow_pickle=False)
     return latents
-
-
-def _scaled(part: Part) -> Path:
-    return part.latents.with_name(part.latents.name.removeprefix("raw_"))
 
 
 def _write(renderer: SceneRenderer, part: Part, number: int, latents: Floats, rows: range) -> None:
