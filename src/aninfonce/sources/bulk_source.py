@@ -16,12 +16,11 @@ from aninfonce.sources.base import State, StreamSource, drawing_thread
 
 
 class Bulk(Protocol):
-    """Pairs drawn together, in the order in which they are used."""
+    """Pairs drawn together, in the order in which they are used; steps need no latents."""
 
     def __len__(self) -> int: ...
 
-    def __getitem__(self, part: slice, /) -> PairBatch:
-        """Take some of the pairs, without latents: steps need none."""
+    def __getitem__(self, part: slice, /) -> PairBatch: ...
 
 
 class BulkSource(StreamSource):
@@ -39,6 +38,7 @@ class BulkSource(StreamSource):
         self._worker = drawing_thread("pairs")
         self._ahead: Future[tuple[State, Bulk]] | None = None
         self._now: Bulk | None = None
+        self._number = 0
         # Where drawing stood before the bulk at hand, and the position in it.
         self._before: State = {}
         self._position = 0
@@ -48,16 +48,8 @@ class BulkSource(StreamSource):
         """Draw `n` pairs, latents included."""
 
     @abstractmethod
-    def draw_bulk(self) -> Bulk:
-        """Draw the next bulk; called in a thread of its own."""
-
-    def where(self) -> State:
-        """Say what the next bulk depends on: the generator of the steps, if a subclass says nothing else."""
-        return {"stream": self._stream.get_state()}
-
-    def go_to(self, where: State) -> None:
-        """Go back to what `where` said."""
-        self._stream.set_state(where["stream"])
+    def draw_bulk(self, number: int) -> Bulk:
+        """Draw the bulk of a number, or the next of `self._stream`; called in a thread of its own."""
 
     def next(self, n: int) -> PairBatch:
         """Take the next `n` pairs."""
@@ -77,7 +69,12 @@ class BulkSource(StreamSource):
         return self._now
 
     def _draw(self) -> tuple[State, Bulk]:
-        return self.where(), self.draw_bulk()
+        before, bulk = self._where(), self.draw_bulk(self._number)
+        self._number += 1
+        return before, bulk
+
+    def _where(self) -> State:
+        return {"stream": self._stream.get_state(), "number": torch.tensor(self._number)}
 
     def fresh(self, n: int) -> PairBatch:
         """Draw `n` pairs, latents included."""
@@ -89,19 +86,16 @@ class BulkSource(StreamSource):
 
     def state(self) -> State:
         """Say where drawing stood before the bulk at hand, and the position in it."""
-        begun = self._now is not None
-        position = torch.tensor(self._position if begun else -1)
-        where = self._before if begun else self.where()
-        return {**where, "aside": self._aside.get_state(), "position": position}
+        where, position = (self._where(), -1) if self._now is None else (self._before, self._position)
+        return {**where, "aside": self._aside.get_state(), "position": torch.tensor(position)}
 
     def restore(self, state: State) -> None:
         """Draw the bulk of that state again and go to its position in it."""
         if self._ahead is not None:
             self._ahead.exception()  # waits
         self._ahead = self._now = None
-        self._aside.set_state(state["aside"])
-        self.go_to(state)
-        position = int(state["position"])
-        if position >= 0:
+        super().restore(state)
+        self._number = int(state.get("number", 0))  # of earlier versions, which had none
+        if int(state["position"]) >= 0:
             self._advance()
-            self._position = position
+            self._position = int(state["position"])

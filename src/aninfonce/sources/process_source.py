@@ -30,6 +30,6 @@ class ProcessSource(BulkSource):
         """Draw `n` pairs, latents included."""
         return self.process.sample(n, generator)
 
-    def draw_bulk(self) -> PairBatch:
+    def draw_bulk(self, number: int) -> PairBatch:
         """Draw the next bulk; without latents it takes half the memory."""
         return replace(self.sample(self.bulk, self._stream), z=None, z_pos=None, z_neg=None)

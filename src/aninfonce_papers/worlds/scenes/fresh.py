@@ -16,7 +16,6 @@ from aninfonce.spaces import Box
 from aninfonce_papers.worlds.scenes.pairs import BOX, PicturePairs
 
 ROTATION = (3, 4, 5)
-State = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -131,25 +130,15 @@ class FreshScenes(BulkSource):
         self.groups = groups
         self.groups_until = groups_until
         self.uses = check_count(uses, "uses")
-        self._number = 0
-
-    def where(self) -> State:
-        """Say which bulk is next."""
-        return {"number": torch.tensor(self._number)}
-
-    def go_to(self, where: State) -> None:
-        """Go back to that bulk."""
-        self._number = int(where["number"])
 
     def sample(self, n: int, generator: Generator) -> PairBatch:
         """Draw `n` pairs with anchors at random, latents included."""
         return self._pairs(self.process.marginal, n, generator)[torch.arange(n)]
 
-    def draw_bulk(self) -> _Bulk:
-        """Draw the next bulk, in groups as long as there should be some."""
-        generator = stream(self._seed, "scenes", "bulk", self._number)
-        past = self._number * self.bulk * self.uses
-        self._number += 1
+    def draw_bulk(self, number: int) -> _Bulk:
+        """Draw a bulk, in groups as long as there should be some."""
+        generator = stream(self._seed, "scenes", "bulk", number)
+        past = number * self.bulk * self.uses
         groups = self.groups if self.groups_until is None or past < self.groups_until else None
         pictures = self._pairs(groups or self.process.marginal, self.bulk, generator)
         return _Bulk(pictures, self._order(1 if groups is None else groups.count, generator))
