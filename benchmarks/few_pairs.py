@@ -51,17 +51,7 @@ def draw(space: str, seed: int) -> tuple[Array, Array, Array]:
 
 
 def recovered(space: str, seed: int, steps: Sequence[int] = STEPS) -> tuple[float, dict[int, float]]:
-    """Fit with each number of steps.
-
-    Args:
-        space: one of `SPACES`.
-        seed: of the pairs and of the weights.
-        steps: values of `max_steps`.
-
-    Returns:
-        R² of the rows themselves, and of each fit, on fresh rows.
-
-    """
+    """Fit with each `max_steps`; gives R² of the rows themselves, and of each fit, on fresh rows."""
     z, x, x_pos = draw(space, seed)
     found = {}
     for number in steps:

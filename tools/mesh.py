@@ -49,13 +49,7 @@ def surface(point: Point, rows: int, columns: int) -> Mesh:
 
 
 def bezier(control: Floats, cells: int) -> Mesh:
-    """Cut a bicubic Bézier patch into triangles.
-
-    Args:
-        control: points (4, 4, 3).
-        cells: along each side.
-
-    """
+    """Cut a bicubic Bézier patch of control points (4, 4, 3) into triangles, `cells` along each side."""
 
     def basis(t: Floats) -> Floats:
         s = 1 - t

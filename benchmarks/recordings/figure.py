@@ -61,16 +61,9 @@ def renew() -> None:
 
 
 def onto(z: Array, truth: Array, known: npt.NDArray[np.bool_]) -> Array:
-    """Turn an embedding to the truth, and give it the same spread: no column is shrunk or mixed further.
+    """Turn an embedding (T, 2) to the truth (T, 2), and give it the same spread.
 
-    Args:
-        z: embedding (T, 2).
-        truth: (T, 2).
-        known: rows to find the rotation (or reflection) on.
-
-    Returns:
-        (T, 2), in the units of the truth.
-
+    No column is shrunk or mixed further. The rotation (or reflection) is found on rows that are `known`.
     """
     from scipy.linalg import orthogonal_procrustes
 
@@ -82,13 +75,7 @@ def onto(z: Array, truth: Array, known: npt.NDArray[np.bool_]) -> Array:
 
 
 def draw(numbers: Path = NUMBERS, picture: Path = PICTURE) -> None:
-    """Draw four panels: the true path, spikes, and what PCA and ours make of them.
-
-    Args:
-        numbers: of `renew`.
-        picture: PNG or SVG.
-
-    """
+    """Draw four panels from the numbers of `renew`: true path, spikes, and what PCA and ours make of them."""
     from matplotlib.figure import Figure
 
     with np.load(numbers) as stored:

@@ -49,19 +49,9 @@ Method = Callable[[Array, Array | None, int, int], Found]
 
 
 def ours(x: Any, x_pos: Array | None, dim: int, seed: int, groups: Any = None, **settings: Any) -> Found:
-    """`ContrastiveICA` with its defaults, and what a world asks for.
+    """Fit `ContrastiveICA` with its defaults, and what a world asks for of the constructor, or else of `fit`.
 
-    Args:
-        x: rows (N, D).
-        x_pos: positives; None for a recording.
-        dim: number of components.
-        seed: `random_state`.
-        groups: (N,) labels of the recordings in x.
-        settings: of the constructor, or else of `fit`.
-
-    Returns:
-        The fitted map, Λ̂, the space, steps and bits on held-out pairs.
-
+    Gives the fitted map, Λ̂, the space, steps and bits on held-out pairs.
     """
     from aninfonce import ContrastiveICA
 

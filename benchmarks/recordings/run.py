@@ -18,13 +18,8 @@ def run_cell(world_name: str, method: str, seed: int) -> Row:
     """Fit one method on the training rows of one world and score it on the last fifth, which nothing saw.
 
     R² is of a linear readout that is fitted on half of the scored rows and scored on the other half, and the
-    other way round (`aninfonce.metrics.linear_r2`): d + 1 coefficients, from thousands of rows.
-
-    Args:
-        world_name: one of `benchmarks.recordings.worlds.WORLDS`.
-        method: one of `benchmarks.recordings.peers.METHODS`.
-        seed: of the world; the method's own is derived from it.
-
+    other way round (`aninfonce.metrics.linear_r2`): d + 1 coefficients, from thousands of rows. The seed is
+    that of the world; the method's own is derived from it.
     """
     import torch
 

@@ -85,13 +85,7 @@ class Session:
 
 @lru_cache(maxsize=1)
 def session(case: str, seed: int) -> Session:
-    """Let simulated cells fire along a real path.
-
-    Args:
-        case: one of `CASES`.
-        seed: of the cells and the spikes.
-
-    """
+    """Let simulated cells fire along a real path; the seed draws the cells and the spikes."""
     if case not in CASES:
         raise ValueError(f"`case` must be one of {', '.join(CASES)}, got {case!r}")
     arena, grids, places, heads, modules = CASES[case]

@@ -82,16 +82,7 @@ def weight_type(module: nn.Module) -> torch.dtype:
 
 
 def final_linear(encoder: nn.Module, x: Tensor) -> nn.Linear | None:
-    """Find the linear layer whose output is the encoder's output, if there is one.
-
-    Args:
-        encoder: any module.
-        x: a few observations to try it on.
-
-    Returns:
-        The layer, or None.
-
-    """
+    """Find the linear layer whose output on some observations is the encoder's output; None without one."""
     seen: dict[nn.Linear, Tensor] = {}
 
     def remember(layer: nn.Module, _: Any, output: Tensor) -> None:

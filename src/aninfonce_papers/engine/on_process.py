@@ -239,14 +239,8 @@ def on_process(
 def metric_of_latents(z: Tensor, embedding: Tensor, metric: Tensor) -> Tensor:
     """Express a metric of the embedding in the latents, by the linear map that fits it best: its diagonal.
 
-    Args:
-        z: latents (N, d).
-        embedding: (N, k).
-        metric: M (k, k) or its diagonal (k,), of −½ΔᵀMΔ.
-
-    Returns:
-        The diagonal (d,), to compare with Λ; 0 for a latent that the embedding does not hold.
-
+    M (k, k), or its diagonal (k,), is that of −½ΔᵀMΔ. Gives (d,), to compare with Λ; 0 for a latent that the
+    embedding does not hold.
     """
     latents, values, full = z.double(), embedding.double(), metric.double()
     slopes = torch.linalg.lstsq(latents - latents.mean(dim=0), values - values.mean(dim=0)).solution

@@ -26,16 +26,7 @@ def fastest_precision() -> Precision:
 
 
 def open_fabric(precision: Precision, devices: int = 1) -> Fabric:
-    """Give what trains: weights stay in float32, products of the network are in the given precision.
-
-    Args:
-        precision: of these products.
-        devices: to train on.
-
-    Returns:
-        Not yet launched.
-
-    """
+    """Give what trains, not yet launched: weights in float32, products of the network in `precision`."""
     from lightning_fabric import Fabric
 
     return Fabric(

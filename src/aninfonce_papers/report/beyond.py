@@ -24,17 +24,9 @@ _LOOKED_AT = ("conditional", "calibration")
 def write_tables(
     directory: str | Path, page: str | Path, tables: Mapping[str, Table], *, check: bool = False
 ) -> bool:
-    """Bring the tables of a page up to date.
+    """Bring the tables of a page up to date, or with `check` only look; gives whether it was out of date.
 
-    Args:
-        directory: of the results.
-        page: file with the marks `<!-- NAME: start -->` and `<!-- NAME: end -->` of each study.
-        tables: by the name of a study, from its rows to Markdown.
-        check: only look.
-
-    Returns:
-        Whether the page was out of date.
-
+    The page has the marks `<!-- NAME: start -->` and `<!-- NAME: end -->` for each study of `tables`.
     """
     rows = [row for row in newest(ResultStore(directory).rows()) if row.error is None]
     text = Path(page).read_text(encoding="utf-8")

@@ -52,18 +52,12 @@ def open_walking(folder: str | Path | None = None) -> Walking:
 
 
 def strides_per_second(field: Floats, rate: float) -> float:
-    """Count strides by the field alone: the strongest frequency between half a turn and two a second.
+    """Count strides in what swings with the leg, (T, k): the strongest frequency between .5 and 2 a second.
 
-    Example:
-        >>> time = np.arange(3000) / 100
-        >>> swing = 0.5 * np.sin(2 * np.pi * 0.9 * time)
-        >>> round(strides_per_second(np.stack([np.cos(swing), np.sin(swing)], axis=1), 100.0), 2)
-        0.9
-
-    Args:
-        field: (T, k) numbers that swing with the leg.
-        rate: rows a second.
-
+    >>> time = np.arange(3000) / 100
+    >>> swing = 0.5 * np.sin(2 * np.pi * 0.9 * time)
+    >>> round(strides_per_second(np.stack([np.cos(swing), np.sin(swing)], axis=1), 100.0), 2)
+    0.9
     """
     moved = (field - field.mean(axis=0)) * np.hanning(len(field))[:, None]
     # Eight times the length: a peak lies between two frequencies of the recording as it is.

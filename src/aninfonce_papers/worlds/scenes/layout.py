@@ -66,16 +66,11 @@ def check_latents(latents: npt.ArrayLike, name: str = "latents") -> Floats:
 
 
 def layout(latents: npt.ArrayLike) -> Layout:
-    """Say where things are in the scenes of some latents.
+    """Say where things are in the scenes of latents (n, 10) in [−1, 1], in the order of `LATENTS`.
 
-    Example:
-        >>> centre = layout(np.zeros((1, 10)))
-        >>> centre.position[0].tolist(), centre.object_colour[0].tolist()
-        ([0.0, 0.0, 2.22], [1.0, 0.0, 0.0])
-
-    Args:
-        latents: (n, 10) in [−1, 1], in the order of `LATENTS`.
-
+    >>> centre = layout(np.zeros((1, 10)))
+    >>> centre.position[0].tolist(), centre.object_colour[0].tolist()
+    ([0.0, 0.0, 2.22], [1.0, 0.0, 0.0])
     """
     raw = check_latents(latents)
     angle = raw * (np.pi / 2)

@@ -73,21 +73,13 @@ class _Capsule(NamedTuple):
 
 
 def draw(figures: Figures) -> Masks:
-    """Draw people as masks.
+    """Draw N people as masks (N, 64, 64); what is outside the picture is cut off.
 
-    Example:
-        >>> one = np.ones(1, dtype=np.float32)
-        >>> walker = Figures(32 * one, 60 * one, 50 * one, one, one, 0.4 * one, one, 0 * one, 0 * one)
-        >>> mask = draw(walker)[0]
-        >>> mask.shape, bool(mask[12].any()), bool(mask[5].any())
-        ((64, 64), True, False)
-
-    Args:
-        figures: N of them.
-
-    Returns:
-        (N, 64, 64) of booleans; what is outside the picture is cut off.
-
+    >>> one = np.ones(1, dtype=np.float32)
+    >>> walker = Figures(32 * one, 60 * one, 50 * one, one, one, 0.4 * one, one, 0 * one, 0 * one)
+    >>> mask = draw(walker)[0]
+    >>> mask.shape, bool(mask[12].any()), bool(mask[5].any())
+    ((64, 64), True, False)
     """
     parts = [_draw(figures[start : start + _CHUNK]) for start in range(0, len(figures), _CHUNK)]
     return np.concatenate(parts) if parts else np.zeros((0, SIDE, SIDE), dtype=bool)
