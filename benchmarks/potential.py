@@ -24,6 +24,7 @@ from torch.nn.functional import normalize
 from aninfonce.distributions import FisherBingham, Uniform, VonMisesFisher
 from aninfonce.losses import AnInfoNCE
 from aninfonce.spaces import Sphere
+from aninfonce_papers.beyond.heteroscedastic import r2_elsewhere
 from benchmarks.rows import FOLDER, Row, command, complete, read_rows
 from benchmarks.timing import timed
 
@@ -101,7 +102,7 @@ def train(setting: Setting, potential: bool, seed: int, lr: float = 4e-3) -> Row
     concentration = loss.concentration.detach()
     with torch.no_grad():
         fit, test = anchors(4096), anchors(4096)
-        r2 = linear_r2(encoder(fit), fit, encoder(test), test)
+        r2 = r2_elsewhere(fit, encoder(fit), test, encoder(test))
     return {
         "potential": potential,
         "seed": seed,
@@ -119,15 +120,6 @@ def _block_errors(concentration: Tensor, truth: Tensor) -> float:
     """Largest relative error of the mean Λ̂ of a block of equal Λ."""
     blocks = truth.unique().tolist()
     return max(abs(concentration[truth == value].mean().item() / value - 1) for value in blocks)
-
-
-def linear_r2(z_fit: Tensor, y_fit: Tensor, z_test: Tensor, y_test: Tensor) -> float:
-    """R² of a linear regression with intercept, fitted and scored on different points, mean over columns."""
-    ones = torch.ones(len(z_fit), 1)
-    weights = torch.linalg.lstsq(torch.cat([z_fit, ones], 1), y_fit).solution
-    residual = y_test - torch.cat([z_test, torch.ones(len(z_test), 1)], 1) @ weights
-    variance = (y_test - y_test.mean(dim=0)).square().sum(dim=0)
-    return float((1 - residual.square().sum(dim=0) / variance).mean())
 
 
 def run(name: str, seed: int, potential: bool) -> Row:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aninfonce_papers.beyond.methods import SIZES, RecordingPairs, RecordingScore
+from aninfonce_papers.beyond.methods import SIZES, RecordingScore, recording_pairs
 from aninfonce_papers.beyond.worlds import Break
 from aninfonce_papers.engine import Experiment, Preset, Row, Study
 from aninfonce_papers.engine.drawing import new_figure
@@ -42,7 +42,7 @@ def families(preset: Preset) -> dict[str, list[Experiment]]:
     if preset == "laptop":
         sizes = replace(sizes, steps=_STEPS)
     score = RecordingScore(method="flat", steps=sizes.steps, batch_size=sizes.batch_size, judged=True)
-    plain = RecordingPairs(phi=_PHI, rows=sizes.rows, test_rows=sizes.test_rows, candidates=sizes.candidates)
+    plain = recording_pairs(sizes, _PHI)
 
     def broken(name: str, **changes: object) -> Experiment:
         pairs = plain.model_copy(update=changes)

@@ -95,6 +95,12 @@ class RecordingPairs(Pairs):
         )
 
 
+def recording_pairs(sizes: Sizes, phi: tuple[float, ...], lag: int = 1) -> RecordingPairs:
+    """Give a recording of some size that breaks nothing."""
+    rows, test_rows, candidates = sizes.rows, sizes.test_rows, sizes.candidates
+    return RecordingPairs(phi=phi, rows=rows, test_rows=test_rows, candidates=candidates, lag=lag)
+
+
 class RecordingScore(Score):
     """Finds the sources of a recording, and compares them with the true ones on its end.
 

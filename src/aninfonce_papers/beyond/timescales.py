@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aninfonce_papers.beyond.methods import METHODS, SIZES, Method, RecordingPairs, RecordingScore
+from aninfonce_papers.beyond.methods import METHODS, SIZES, Method, RecordingScore, recording_pairs
 from aninfonce_papers.engine import Experiment, Preset, Row, Study
 from aninfonce_papers.engine.drawing import dots, new_figure
 
@@ -26,13 +26,7 @@ def experiments(preset: Preset) -> list[Experiment]:
     return [
         Experiment(
             name=name,
-            pairs=RecordingPairs(
-                phi=_PHI,
-                rows=sizes.rows,
-                test_rows=sizes.test_rows,
-                candidates=sizes.candidates,
-                lag=lag,
-            ),
+            pairs=recording_pairs(sizes, _PHI, lag),
             score=RecordingScore(method=method, steps=sizes.steps, batch_size=sizes.batch_size, timed=True),
             seconds=0.5 if method == _LINEAR else sizes.seconds,
         )
