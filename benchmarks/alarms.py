@@ -41,7 +41,7 @@ def look_in_flat_space(seed: int) -> dict[str, str]:
     """Ask whether one Λ is enough, where it is: one verdict for each law of the anchors."""
     verdicts = {}
     for name, law in LAWS.items():
-        # Other draws than those that once told that edges of the anchors' law passed for a Λ that varies.
+        # Not the draws on which edges of the anchors' law were once seen to pass for a Λ that varies.
         rng = np.random.default_rng(seed + 50_000)
         z = law(rng, (PAIRS, len(STEPS)))
         pairs = z, z + STEPS * rng.normal(size=z.shape)
@@ -52,7 +52,7 @@ def look_in_flat_space(seed: int) -> dict[str, str]:
 
 
 def look(seed: int) -> Row:
-    """Audit one clean data set, and take down the verdict of each finding."""
+    """Audit one clean data set, and record the verdict of each finding."""
     with timed() as spent:
         generator = Generator().manual_seed(seed)
         z = Uniform(Sphere(DIM)).sample(PAIRS, generator)

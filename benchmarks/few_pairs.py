@@ -65,7 +65,7 @@ def recovered(space: str, seed: int, steps: Sequence[int] = STEPS) -> tuple[floa
 
 
 def look(space: str, seed: int) -> Row:
-    """Take down one seed in one space."""
+    """Record one seed in one space."""
     torch.set_num_threads(1)
     with timed() as spent:
         linear, found = recovered(space, seed)

@@ -34,7 +34,7 @@ def draw(rows: list[Row]) -> bytes:
     for axes, (key, title) in zip(panels, quantities, strict=True):
         for name, (label, colour, style, width) in LINES.items():
             own = sorted((r["n"], r[key]) for r in chosen if r["name"] == name and r["threads"] == THREADS)
-            # A call that fits memory which the process had already shows as nothing.
+            # A call that fits into memory that the process holds already shows as nothing.
             points = [(n, value) for n, value in own if value >= 0.1]
             if points:
                 x, y = zip(*points, strict=True)

@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from aninfonce._files import write_whole
 from benchmarks.rows import FOLDER, Row, add_sweep_options, carry_out, command, read_rows
 from benchmarks.timing import seconds_a_step, timed
 
@@ -141,7 +142,7 @@ def paper_step(dim: int = 10, steps: int = 15) -> tuple[float, float]:
 
 
 def summary(rows: list[Row]) -> str:
-    """One line a setting: the worst seed for scores, the median for times."""
+    """One line per setting: the worst seed for scores, the median for times."""
     head = (
         f"{'setting':14s} {'seeds':>5s} {'content':>8s} {'style':>8s} {'R²':>8s} {'corr.':>6s}"
         f" {'Λ̂ error':>9s} {'folded':>6s} {'seconds':>8s} {'CPU s':>6s} {'× faster':>8s} {'enc+loss':>8s}"
@@ -173,6 +174,8 @@ def plot(rows: list[Row], path: Path) -> None:
     """Draw the style R² of every seed, with the recipe and on the sphere from the start."""
     from matplotlib.figure import Figure
 
+    from aninfonce.plots.drawing import render
+
     figure = Figure(figsize=(7.5, 3.6), layout="constrained")
     axis = figure.subplots()
     places = {"5-25": 25, "5-50": 50, "5-100": 100, "5-150": 150, "5-200": 200}
@@ -190,11 +193,10 @@ def plot(rows: list[Row], path: Path) -> None:
             axis.plot(x, y, marker, color=colour, label=label, alpha=0.7, markersize=6)
     axis.axhline(0.8, color="black", linewidth=1, linestyle=":")
     axis.text(202, 0.803, "one sign of five lost", ha="right", va="bottom", fontsize=9)
-    axis.set(xlabel="Λ of the content (style: 5)", ylabel="R² of the style, one point a seed")
+    axis.set(xlabel="Λ of the content (style: 5)", ylabel="R² of the style, one point per seed")
     axis.spines[["top", "right"]].set_visible(False)
     axis.legend(frameon=False, loc="center left")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    write_whole(path, render(figure, "svg" if path.suffix == ".svg" else "png"))
 
 
 def main() -> int:

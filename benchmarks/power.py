@@ -170,7 +170,7 @@ CASES = {
 
 
 def look(name: str, seed: int) -> Row:
-    """Take down the verdict on one violation."""
+    """Record the verdict on one violation."""
     case = CASES[name]
     x, x_pos = case.draw(seed)
     found = BY_NAME[case.finding](make_sample(case.encoder, (x, x_pos), **case.known(x, seed), seed=seed))
@@ -180,7 +180,7 @@ def look(name: str, seed: int) -> Row:
 
 def main() -> int:
     parser = command(__doc__)
-    parser.add_argument("--seeds", type=int, default=20, help="number of data sets a violation")
+    parser.add_argument("--seeds", type=int, default=20, help="number of data sets per violation")
     parser.add_argument("--show", action="store_true", help="only print what --out holds")
     add_sweep_options(parser, RESULTS, flag="--out")
     options = parser.parse_args()

@@ -38,7 +38,7 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 
 
 def missing(wanted: Iterable[Cell], rows: Iterable[Row], names: Sequence[str]) -> list[Cell]:
-    """Leave out the cells that have a row; `names` are the columns that tell which cell a row is of."""
+    """Leave out the cells that have a row; `names` are the columns that identify a cell."""
     done = [[row[name] for name in names] for row in rows]
     return [cell for cell in wanted if list(cell) not in done]
 
@@ -72,7 +72,7 @@ def complete(
         todo: cells, in this order.
         run: makes the row of a cell; at the top of a module if it is run in other processes.
         path: of the results.
-        names: of the columns that tell which cell a row is of.
+        names: of the columns that identify a cell.
         jobs: processes of one thread each; with 1, this process.
         fresh: a process of its own for each cell, for what the cells before it would slow down.
 
@@ -146,7 +146,7 @@ def carry_out(
     *,
     fresh: bool = False,
 ) -> int:
-    """Do what the command line says about these cells; give the code to leave with."""
+    """Do what the command line says about these cells; gives the exit code."""
     rows = read_rows(options.results)
     todo = missing(wanted, rows, names)
     if options.dry_run:

@@ -1,4 +1,4 @@
-"""What a second process brings, and what more would on paper.
+"""What a second process gains, and what more of them would gain on paper.
 
     python -m benchmarks.scaling             one and two processes on this machine (gloo), printed
     python -m benchmarks.scaling --save      ... and kept in benchmarks/results/scaling.jsonl

@@ -60,7 +60,7 @@ def read(name: str) -> list[Row]:
 
 
 def identify(rows: list[Row], *, brief: bool = False) -> str:
-    """One line a setting of the benchmark of the recipe: median over seeds, and the worst one."""
+    """One line per setting of the benchmark of the recipe: median over seeds, and the worst one."""
     if brief:
         rows = [row for row in rows if not row["setting"].startswith("sphere")]
     settings = list(dict.fromkeys(row["setting"] for row in rows))

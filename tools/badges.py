@@ -1,4 +1,4 @@
-"""Badges of the README, drawn here from what they tell of: no network, and nothing that is not so.
+"""Badges of the README, drawn from the files that make them true, without the network.
 
 python -m tools.badges    # writes docs/figures/badges.svg
 """

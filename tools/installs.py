@@ -33,7 +33,7 @@ RESULTS = ROOT / "tools" / "installs.json"
 PAGE = ROOT / "docs" / "howto" / "install.md"
 MARKS = ("<!-- installs: start -->", "<!-- installs: end -->")
 EXTRAS = ("images", "papers", "parquet", "onnx", "tensorboard", "wandb", "ray")
-# Of these the table tells the version; the rest is in the results.
+# The table shows the versions of these; the results have all.
 SHOWN = ("torch", "numpy", "scipy", "scikit-learn", "lightning-fabric", "pydantic", "typer", "matplotlib")
 
 
@@ -105,7 +105,7 @@ def try_row(row: Row, wheel: Path, torch: str | None, find_links: str | None) ->
             if find_links:
                 options += ["--find-links", find_links]
             pins = [f"torch=={torch}"] if torch else []
-            # What is lowest is looked for in what is asked for here, not in what a wheel asks for.
+            # The lowest versions are those of what is asked for here, not of what a wheel asks for.
             direct = requirements(row.extras) if row.resolution == "lowest" else []
             run("uv", "pip", "install", "--python", python, *options, wanted, *direct, *pins, env=outside)
             smoke = Path(__file__).with_name("install_smoke.py").read_text()

@@ -63,7 +63,7 @@ def run_cell(world: str, method: str, seed: int) -> Row:
     own = derive_seed(seed, "choices") % 2**31
     model = ContrastiveICA(**settings_of(method, data.dim), random_state=own, device="cpu")
     with timed() as spent, warnings.catch_warnings():
-        # Over long lags, columns of fast sources share nothing, which is said.
+        # Over long lags, columns of fast sources share nothing, and a warning says so.
         warnings.simplefilter("ignore", ContrastiveICAWarning)
         model.fit(data.x[: data.n_train])
     z, embedding = data.z[data.n_train :], model.transform(data.x[data.n_train :])

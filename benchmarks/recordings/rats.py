@@ -29,7 +29,7 @@ _MOST = 12_000
 
 
 def _summed(**settings: Any) -> Any:
-    """Ours on counts summed over nine frames; no label is used, for the lag neither."""
+    """Ours on counts summed over nine frames; no label is used, not even for the lag."""
 
     def fit(data: Session, seed: int) -> tuple[Found, Array]:
         x = data.summed()
@@ -98,7 +98,7 @@ def _isomap(transform: Callable[[Array], Array]) -> Any:
 
         x = transform(data.summed())
         with warnings.catch_warnings():
-            # A graph in pieces is joined by scikit-learn, which says so.
+            # A graph in pieces is joined by scikit-learn, which warns.
             warnings.simplefilter("ignore")
             model = Isomap(n_neighbors=5, n_components=2).fit(every(x[~data.held_out], 2500))
         return Found(model.transform), x

@@ -10,7 +10,7 @@ from benchmarks.rows import FOLDER, Cell, Row, add_sweep_options, carry_out, rea
 from benchmarks.timing import timed
 
 RESULTS = FOLDER / "recordings.jsonl"
-# What tells a cell: the arguments of what runs it.
+# What identifies a cell: the arguments of the function that runs it.
 NAMES = ("world", "method", "seed")
 
 

@@ -117,7 +117,7 @@ def blocks(rows: int, frame: float) -> tuple[npt.NDArray[np.intp], npt.NDArray[n
 
 @lru_cache(maxsize=2)
 def path(arena: str) -> tuple[Array, Array]:
-    """Position (T, 2) and direction of movement (T,) of a real rat, one row a frame."""
+    """Position (T, 2) and direction of movement (T,) of a real rat, one row per frame."""
     import ratinabox
 
     width, height, frame = ARENAS[arena]

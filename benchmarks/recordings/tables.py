@@ -50,7 +50,7 @@ def counted(rows: Sequence[Row], name: str) -> str:
 
 
 def recovered(rows: Sequence[Row]) -> str:
-    """Render all worlds and methods that have rows, a table a world."""
+    """Render all worlds and methods that have rows, one table per world."""
     parts = [f"{LEGEND}\n"]
     for world in WORLDS:
         own = [row for row in rows if row["world"] == world]
@@ -93,7 +93,7 @@ RATS_LEGEND = (
 
 
 def rats(rows: Sequence[Row]) -> str:
-    """Render all sessions and methods that have rows, a table a session."""
+    """Render all sessions and methods that have rows, one table per session."""
     from benchmarks.recordings.rats import METHODS as RAT_METHODS
     from benchmarks.recordings.sessions import CASES
 

@@ -65,7 +65,7 @@ def get(
     from aninfonce._validation import check_choice
     from aninfonce.datasets import dataset_names
 
-    for name in names:  # a wrong one is told before anything is loaded or fetched
+    for name in names:  # a wrong one is reported before anything is loaded or fetched
         check_choice(name, "name", (*dataset_names(), _TUNNEL))
 
     for name in names:

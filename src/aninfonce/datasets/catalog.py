@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aninfonce._validation import check_choice
 
-# Describes a data set; in its folder once that is complete.
+# Describes a data set; it is in the folder once that is complete.
 ABOUT = "about.json"
 
 

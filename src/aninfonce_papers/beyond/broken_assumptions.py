@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PHI = (0.5, 0.8, 0.95, 0.99)
-# Of the sources, the first so many share a φ.
+# φ of four sources, of which so many share one.
 _SHARED = {2: (0.8, 0.8, 0.95, 0.99), 3: (0.8, 0.8, 0.8, 0.99), 4: (0.8, 0.8, 0.8, 0.8)}
 # What a cell is called, how `make_recording` breaks it, and how much.
 _DIALS: tuple[tuple[str, Break, tuple[float, float, float]], ...] = (

@@ -13,7 +13,7 @@ from aninfonce_papers.beyond.worlds import Matrix
 
 
 class CebraSettings(BaseModel):
-    """What was chosen of CEBRA; all else is as its authors recommend.
+    """The settings of CEBRA that were tuned; all others are as its authors recommend.
 
     Attributes:
         distance: by which rows are compared: "cosine" on a sphere, "euclidean" in flat space.

@@ -27,7 +27,7 @@ _BASE = (4.0, 8.0, 16.0, 32.0)
 _FACTORS = (1.0, 4.0, 16.0)
 _KINDS = "two kinds"
 _FORCED = "forced onto the sphere"
-# Shares of the rows, by quantiles, between whose Λ̂ a column's spread is told.
+# Quantiles over the rows between which the spread of Λ̂ is measured.
 _LOW, _HIGH = 0.025, 0.975
 
 
@@ -92,7 +92,7 @@ class PlacePairs(Pairs):
 
 
 class PlaceScore(ProcessScore):
-    """R² where anchors are, and outside of there, by a linear map that was fitted inside."""
+    """R² where anchors are, and outside of that region, by a linear map that was fitted inside."""
 
     def run(self, experiment: Experiment, seed: int) -> Metrics:
         """Train, and measure on fresh pairs."""
@@ -161,7 +161,7 @@ def _experiment(name: str, pairs: PlacePairs, method: Method, preset: Preset) ->
     sizes = _SIZES[preset]
     recipe = sizes.build()
     if method.space == "sphere":
-        # The steps from Rᵈ onto the sphere, and the fits there, take anchors for uniform on one.
+        # The steps from Rᵈ onto the sphere, and the fits there, assume anchors that are uniform on one.
         recipe = recipe.model_copy(update={"unfold": None, "close": None})
     return Experiment(
         name=name,

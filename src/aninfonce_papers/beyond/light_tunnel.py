@@ -150,7 +150,7 @@ class TunnelScore(Score):
 
 
 def verdict(report: AuditReport) -> str:
-    """Give the sentence of the audit that says most of which assumption breaks, with no truth to look at."""
+    """Give the sentence of the audit that says best, without the truth, which assumption is broken."""
     told = [finding.advice for finding in report.concerns if finding.name != "identifiability"]
     if directions_without_news(report):
         told.insert(0, report["spectrum"].advice)
@@ -158,7 +158,7 @@ def verdict(report: AuditReport) -> str:
 
 
 def directions_without_news(report: AuditReport) -> int:
-    """Count the directions along which the audit cannot tell pairs from chance: columns too many."""
+    """Count the directions along which the audit cannot tell pairs from chance: surplus columns."""
     return int(report["spectrum"].details.get("no_better_than_chance", 0))
 
 
@@ -187,7 +187,7 @@ def r2_of(each: Sequence[float]) -> Metrics:
 
 
 def _principal(x: Matrix, rows: int, *, columns: int | None = None, whitened: bool = False) -> Matrix:
-    """Give the rows to look at in principal components of scaled channels, but for those of rounding."""
+    """Give the rows to look at in principal components of scaled channels, without those of rounding."""
     varied = x[:, x[:rows].std(axis=0) > 0]
     unit = (varied - varied[:rows].mean(axis=0)) / varied[:rows].std(axis=0)
     _, spread, axes = np.linalg.svd(unit[:rows], full_matrices=False)
@@ -215,7 +215,7 @@ def _linear(x: Matrix, rows: int, method: Method, seed: int) -> Matrix:
 def experiments(preset: Preset) -> list[Experiment]:
     """Give each method in each view, on pairs and on a recording."""
     sizes = SIZES[preset]
-    # Convolutions take twice as long; as many steps as help would be twice as many.
+    # Convolutions take twice as long, and as many steps as help would be twice as many.
     steps = {view: sizes.steps if preset == "smoke" or view == "camera" else None for view in VIEWS}
     return [
         Experiment(
@@ -235,7 +235,7 @@ def _name(view: View, motion: Motion, method: Method) -> str:
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Draw R² of lights, angles and cos²(θ₁ − θ₂) for each method, one panel a view and motion."""
+    """Draw R² of lights, angles and cos²(θ₁ − θ₂) for each method, one panel per view and motion."""
     figure = new_figure(10.0, 5.0)
     panels = figure.subplots(len(_MOTIONS), len(VIEWS), sharex=True, sharey=True)
     metrics = {what: f"R², {what}" for what in ("lights", "angles", "cos²")}

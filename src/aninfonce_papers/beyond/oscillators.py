@@ -90,7 +90,7 @@ _WORLDS = {
     "nothing turns": TurningPairs(kind="rotating", phi=(0.5, 0.7, 0.85, 0.95, 0.99)),
     _HARDLY: TurningPairs(kind="ar2", angles=(0.15, 0.5, 1.1), sizes=(0.98, 0.97, 0.96)),
 }
-# Of the world that shows where they end, only some.
+# On the world that shows the limits of the methods, only some of them.
 _OF_HARDLY: tuple[Method, ...] = ("linear dynamics", _DMD, _SOURCES)
 # Best of `grid` by R² with the truth, on seed 1000 of the rotating sources, which is scored nowhere
 # (`python -m benchmarks.oscillators_tuning`): cosine, the lag itself, and a temperature that is trained.
@@ -125,7 +125,7 @@ class TurningScore(Score):
         elif self.method == _CEBRA:
             assert self.cebra is not None
             e = cebra_time(world.x, pairs.rows, world.z.shape[1], seed, self.cebra)
-            # Its columns may be turned in any way: those of their modes are as good as it can have them.
+            # Its columns may be rotated in any way: those of their modes are the best that it can have.
             modes = recording_modes(e[: pairs.rows], world.lag)
             found = Columns(modes(e[pairs.rows :]), modes, {})
         else:
@@ -156,13 +156,13 @@ class TurningScore(Score):
             more["bits of turning"] = model.dynamics_gain_.turning_bits
         modes = model.modes_
         if modes is None:
-            # A method without dynamics gets the same look at what its columns do.
+            # The columns of a method without dynamics are looked at in the same way.
             modes = recording_modes(np.asarray(model.transform(world.x[:rows]), dtype=np.float64), lag)
         return Columns(np.asarray(model.transform(world.x[rows:])), modes, more)
 
 
 def experiments(preset: Preset) -> list[Experiment]:
-    """Give each method on each kind of recording; of the one that shows where they end, some."""
+    """Give each method on each kind of recording; on the one that shows their limits, only some."""
     sizes = SIZES[preset]
     held = {"rows": sizes.rows, "test_rows": sizes.test_rows, "candidates": sizes.candidates}
     steps = sizes.steps if preset == "smoke" else None
@@ -216,7 +216,7 @@ def block_r2(z: Matrix, embedding: Matrix, blocks: Sequence[Sequence[int]]) -> f
 
 
 def frequency_errors(found: Sequence[float], truth: Sequence[float]) -> Metrics:
-    """Compare each true frequency with the nearest of those found, in turns a row.
+    """Compare each true frequency with the nearest of those found, in turns per row.
 
     Gives the mean relative error, 1 at most for each, and the share of frequencies within 5 %; nothing
     without a truth.
@@ -263,7 +263,7 @@ def damping_error(
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Draw R² and block R² of each method, one panel a world."""
+    """Draw R² and block R² of each method, one panel per world."""
     figure = new_figure(10.0, 3.2)
     panels = figure.subplots(1, len(_WORLDS), sharey=True)
     for panel, world in zip(panels, _WORLDS, strict=True):

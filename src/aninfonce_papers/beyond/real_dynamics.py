@@ -49,7 +49,7 @@ class WalkingPairs(Pairs):
     apart: PositiveInt = 4
 
     def open(self) -> Walking:
-        """Read the recording, each channel of motion brought to one scale by what is learned from."""
+        """Read the recording, with channels of motion on one scale: that of the rows to learn from."""
         walking = open_walking()
         seen = walking.motion[: self.rows(len(walking.motion))]
         motion = (walking.motion - seen.mean(axis=0)) / seen.std(axis=0)
@@ -132,7 +132,7 @@ class WalkingScore(Score):
             modes = model.modes_
             if modes is not None:
                 return Columns(e, modes.ahead, np.zeros(e.shape[1]), modes, model.mode_shares_, more)
-            # A method without dynamics gets the same look at what its columns do.
+            # The columns of a method without dynamics are looked at in the same way.
             return _by_modes(recording_modes(e[:rows], lag), e, x, rows, more)
         if self.method == "dynamic mode decomposition":
             return _by_modes(mode_decomposition(x, rows, lag), x, x, rows, {})
@@ -174,7 +174,7 @@ def _each_by_itself(e: Matrix, rows: int, lag: int) -> Columns:
 
 
 def leading_turn(modes: LinearModes, shares: Matrix, lag: float, truth: float) -> Metrics:
-    """Tell the oscillator that explains most of what was observed, and whether any has the true frequency.
+    """Report the oscillator that explains most of what was observed, and whether any has the true frequency.
 
     Args:
         modes: of d columns.
@@ -237,7 +237,7 @@ def readout(e: Matrix, y: Matrix) -> Any:
 
 
 def mean_r2(truth: Matrix, guess: Matrix) -> float:
-    """Mean over columns of the share of variance that a guess explains, below 0 where it does harm.
+    """Mean over columns of the share of variance that a guess explains; below 0 if the mean is better.
 
     >>> mean_r2(np.array([[0.0], [1.0], [2.0]]), np.array([[0.0], [1.0], [2.0]]))
     1.0

@@ -11,7 +11,7 @@ from aninfonce.extending import check_choice, check_count, derive_seed
 from aninfonce_papers.beyond.worlds import Matrix, mixed
 
 Kind = Literal["rotating", "ar2"]
-# Rows before the first that is kept: of the start, .99 leaves less than 1 %.
+# Rows before the first that is kept: at φ = .99 less than 1 % of the start is then left.
 _BURN_IN = 500
 
 

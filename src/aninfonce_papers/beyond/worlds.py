@@ -21,7 +21,7 @@ Matrix = npt.NDArray[np.float64]
 Break = Literal["none", "tails", "place", "noise", "correlation", "drift"]
 BREAKS: tuple[Break, ...] = get_args(Break)
 Innovations = Literal["normal", "laplace"]
-# Rows before the first that is kept: of the start, φ = .995 leaves less than 1 %.
+# Rows before the first that is kept: at φ = .995 less than 1 % of the start is then left.
 _BURN_IN = 1_000
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Open a figure of so many inches, which keeps its texts apart."""
+    """Make a figure of this size in inches whose texts do not overlap."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -34,7 +34,7 @@ def traces(axes: Axes, rows: Sequence[Row], cell: str, curve: str = "r2", **styl
 
 
 def dots(axes: Axes, rows: Sequence[Row], lines: Mapping[str, str], metrics: Mapping[str, str]) -> None:
-    """Draw metrics, by label, one line a cell from the top; `lines` says what each cell's line is called."""
+    """Draw metrics, by label, one line per cell from the top; `lines` says what each is called."""
     for number, (label, metric) in enumerate(metrics.items()):
         shift = 0.2 * (number - (len(metrics) - 1) / 2)
         heights = {cell: height + shift for height, cell in enumerate(lines)}

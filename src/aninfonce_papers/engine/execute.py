@@ -1,4 +1,4 @@
-"""Runs one task in the process at hand, and says what came of it."""
+"""Runs one task in the current process, and records the outcome."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Loss(Part):
 
 
 class Watch(Part):
-    """How often a training is looked at.
+    """How often a training run is looked at.
 
     Attributes:
         logs: of the loss, in all.
@@ -132,7 +132,7 @@ class Experiment(Settings):
 
     @property
     def identity(self) -> dict[str, JsonValue]:
-        """What of the configuration is not at its default: the same when a part gets a new setting."""
+        """What differs from the defaults: it stays the same when a part gets a new setting."""
         return self._parts(exclude_defaults=True)
 
     def _parts(self, *, exclude_defaults: bool) -> dict[str, JsonValue]:
@@ -192,7 +192,7 @@ class Experiment(Settings):
         return {name: replace(value, goal="shown", target=None) for name, value in self.published.items()}
 
     def training_config(self, seed: int) -> TrainingConfig:
-        """Give the settings of the training: the one place where an experiment becomes these."""
+        """Turn the experiment into the library's settings of a training; this is done nowhere else."""
         assert self.encoder is not None
         assert self.loss is not None
         assert self.recipe is not None

@@ -74,12 +74,12 @@ class Sizes:
         if self.adam_lr is not None:
             given["adam_lr"] = self.adam_lr
         if self.held:
-            # In Rᵈ the scale of the embedding would make up for a fixed Λ̂: the sphere is there at once.
+            # In Rᵈ the scale of the embedding would make up for a fixed Λ̂: training starts on the sphere.
             given |= {"concentration_lr": 1e-6, "unfold": None}
         return Recipe.model_validate(given)
 
     def seconds(self, factor: float = 1.0) -> float:
-        """Give rough seconds of one training."""
+        """Estimate the seconds of one training."""
         return 2.0 + self.steps * self.step_seconds * factor
 
 

@@ -29,12 +29,12 @@ class Task:
 
     @property
     def key(self) -> Key:
-        """As that of the row that it will give."""
+        """The key of the row that it will give."""
         return self.study.name, self.experiment.name, self.seed, self.experiment.key
 
     @property
     def label(self) -> str:
-        """For people."""
+        """What people are shown."""
         return f"{self.study.name} · {self.experiment.name} · seed {self.seed}"
 
 

@@ -1,4 +1,4 @@
-"""The bound from above: the same encoder, told the latents."""
+"""The upper bound: the same encoder, trained on the true latents."""
 
 from __future__ import annotations
 

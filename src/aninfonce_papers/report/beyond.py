@@ -38,7 +38,7 @@ def write_tables(
 
 
 def spreads_table(study: str, first: str, metrics: Sequence[str], rows: Sequence[Row]) -> str:
-    """Write one line a cell of a study: number of seeds, and means ± standard deviations of some metrics."""
+    """Write one line per cell of a study: number of seeds, and means ± standard deviations of metrics."""
     lines = [
         [name, str(len(mine)), *(_spread(mine, metric) for metric in metrics)]
         for name, mine in _by_cell(rows, study).items()
@@ -100,7 +100,7 @@ def _by_cell(rows: Sequence[Row], study: str) -> dict[str, list[Row]]:
 
 
 def _of_both(pairs: Sequence[Row], walk: Sequence[Row], tell: Callable[[Sequence[Row]], str]) -> str:
-    """Tell something of pairs / of a recording, once if it is the same."""
+    """Write something of pairs / of a recording, once if both are the same."""
     first, second = tell(pairs), tell(walk)
     return first if first == second else f"{first} / {second}"
 

@@ -13,7 +13,7 @@ from aninfonce_papers.report.compare import Section, judged
 from aninfonce_papers.report.numbers import signed, value
 from aninfonce_papers.report.sparkline import sparkline
 
-# Verdicts wear the colours of the style sheet.
+# Classes of the style sheet that give verdicts their colours.
 _COLOURS = {
     Verdict.REPRODUCED: "fine",
     Verdict.EXCEEDED: "better",

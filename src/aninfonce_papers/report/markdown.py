@@ -47,7 +47,7 @@ def write_markdown(
 
 
 def refresh(texts: Mapping[Path, str | bytes], *, check: bool = False) -> list[Path]:
-    """Write the files whose content is another one, or with `check` only look; gives their paths."""
+    """Write the files whose content has changed, or with `check` only list them; gives their paths."""
     content = {path: text.encode() if isinstance(text, str) else text for path, text in texts.items()}
     stale = [path for path, own in content.items() if not path.exists() or path.read_bytes() != own]
     for path in () if check else stale:
@@ -169,7 +169,7 @@ def between_marks(path: Path, text: str, marks: tuple[str, str] = (START, END)) 
 
 
 def between(page: str, text: str, marks: tuple[str, str], name: str) -> str:
-    """Put `text` between two marks of a page; an error calls the page by its name."""
+    """Put `text` between two marks of a page; errors call the page `name`."""
     first, last = marks
     before, start, rest = page.partition(first)
     _, end, after = rest.partition(last)

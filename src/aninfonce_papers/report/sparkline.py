@@ -10,7 +10,7 @@ from aninfonce_papers.claims import Measured
 from aninfonce_papers.report.numbers import value
 
 _WIDTH, _HEIGHT, _EDGE = 140.0, 34.0, 5.0
-# From here on, small values would all lie on the ground of a linear axis.
+# Over more decades than this, small values would all lie at the bottom of a linear axis.
 _DECADES = 2.0
 
 

@@ -7,7 +7,7 @@ from aninfonce_papers.claims.evidence import BENCHMARKS
 from aninfonce_papers.engine import find_study
 from aninfonce_papers.report.numbers import value
 
-# Which of several values is told.
+# Which of several values is quoted.
 _WHICH = {
     Verdict.REPRODUCED: "closest",
     Verdict.EXCEEDED: "best",
@@ -23,7 +23,7 @@ def held(line: Line) -> str:
 
 
 def beside(line: Line) -> str:
-    """Put those values that tell most beside the published ones."""
+    """Quote the values that say most, beside the published ones."""
     finding = line.finding
     if not finding.telling:
         known = [one.published.value for one in finding.measured if one.published]

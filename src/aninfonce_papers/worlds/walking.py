@@ -36,7 +36,7 @@ class Walking(NamedTuple):
 
 
 def open_walking(folder: str | Path | None = None) -> Walking:
-    """Read both sensors from the moment in which the person walks: in a folder, or the installed package."""
+    """Read both sensors from the moment the person walks, in a folder or in the installed package."""
     paths = [Path(folder) / name for name in NAMES] if folder is not None else _installed()
     read = [_read(path) for path in paths]
     (lower, rate), (upper, other_rate) = read

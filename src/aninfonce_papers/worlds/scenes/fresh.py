@@ -136,7 +136,7 @@ class FreshScenes(BulkSource):
         return self._pairs(self.process.marginal, n, generator)[torch.arange(n)]
 
     def draw_bulk(self, number: int) -> _Bulk:
-        """Draw a bulk, in groups as long as there should be some."""
+        """Draw a bulk: in groups until `groups_until`, and at random afterwards."""
         generator = stream(self._seed, "scenes", "bulk", number)
         past = number * self.bulk * self.uses
         groups = self.groups if self.groups_until is None or past < self.groups_until else None

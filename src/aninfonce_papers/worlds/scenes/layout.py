@@ -25,7 +25,7 @@ LATENTS = (
 REACH = 3.0
 EYE = np.array([8.0, 0.0, 8.0])
 GROUND = -SIZE
-# Of the lens on its sensor: half the view's width by its distance.
+# Of the camera's lens and sensor: half the width of the view at distance 1.
 VIEW = 25.0 / 35.0
 _LIGHT_RADIUS, _LIGHT_HEIGHT = 4.0, 10.44
 _LATENTS_WITHIN = 1e-6

@@ -1,4 +1,4 @@
-"""Pairs from a finite set of pictures: the nearest latents that there is a picture of."""
+"""Pairs from a finite set of pictures: which stored latents are nearest to those that were drawn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aninfonce_papers.worlds.scenes.shapes import Floats, Integers
 
 
 class NearestLatents:
-    """Finds stored latents next to any, exactly, perhaps only among those of the same class.
+    """Finds the nearest of stored latents, exactly, and if asked only among those of the same class.
 
     Example:
         >>> stored = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])

@@ -120,7 +120,7 @@ class PicturePairs:
 
 
 class MatchedSource(StreamSource):
-    """Pairs from given pictures: latents are drawn, then replaced by the nearest that there is a picture of.
+    """Pairs from given pictures: latents are drawn, then replaced by the nearest that have a picture.
 
     A positive that would be its anchor is replaced by the second nearest. With classes, anchors are
     pictures drawn at random and positives are looked for among those of the same class.

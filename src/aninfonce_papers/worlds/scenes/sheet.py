@@ -15,7 +15,7 @@ _MARGIN = 92
 
 
 def contact_sheet(path: str | Path, *, size: int = 72, columns: int = 7) -> Path:
-    """Draw one row a latent, from −1 to 1 with all others fixed, and a last row of the seven objects.
+    """Draw one row per latent, from −1 to 1 with all others fixed, and a last row of the seven objects.
 
     Args:
         path: of the PNG.

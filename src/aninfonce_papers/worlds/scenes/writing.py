@@ -37,7 +37,7 @@ def write_scenes(
     seed: int = 0,
     report: Report | None = None,
 ) -> Path:
-    """Draw a data set into a folder; what is there already is left, so that a stopped call can be repeated.
+    """Draw a data set into a folder; pictures that are there are kept, so a stopped call can be repeated.
 
     Args:
         kind: "threedident", or "causal3dident" with as many pictures of each of seven objects.
@@ -46,7 +46,7 @@ def write_scenes(
         size: their side.
         test: test pictures; a tenth as many if omitted.
         seed: draws the latents, uniform and independent.
-        report: told of the progress.
+        report: called as pictures are drawn.
 
     """
     check_choice(kind, "kind", KINDS)
@@ -88,7 +88,7 @@ def _shares(kind: str, folder: Path, split: str, count: int) -> list[tuple[Part,
     """Say how many pictures of each class a split has."""
     found = parts(kind, folder, split)
     if count < len(found):
-        raise ValueError(f"`n` and `test` must be at least {len(found)}, one an object, got {count}")
+        raise ValueError(f"`n` and `test` must be at least {len(found)}, one per object, got {count}")
     return [
         (part, len(rows))
         for part, rows in zip(found, np.array_split(np.arange(count), len(found)), strict=True)

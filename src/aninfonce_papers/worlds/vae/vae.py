@@ -1,4 +1,4 @@
-"""A variational autoencoder for small images: latents that real images are made of, near enough."""
+"""A variational autoencoder for small images: its latents stand for the causes of real images."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from aninfonce_papers.worlds.videos.masks import SIDE, Masks
 
 Floats = npt.NDArray[np.floating[Any]]
 
-# Of the body's height, which the lengths below are parts of.
+# As shares of the body's height, like all lengths below.
 _THIGH, _SHIN, _SOLE = 0.245, 0.245, 0.02
 _UPPER_ARM, _FOREARM = 0.16, 0.15
 # Frames that are drawn at once: their distances fit into the cache of a processor.
