@@ -60,6 +60,8 @@ def _idx(base: str) -> tuple[str, ...]:
     return tuple(f"{base}/{part}-ubyte.gz" for part in parts)
 
 
+_CLOTHES = ("t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
+
 _ALL = (
     DatasetInfo(
         name="mnist",
@@ -111,18 +113,7 @@ _ALL = (
                 "d51d859896c55775b9e9e219b77ff03bcec1b6ac322f313544dc3f9e7bc94fae",
             ),
         },
-        classes=(
-            "t-shirt",
-            "trouser",
-            "pullover",
-            "dress",
-            "coat",
-            "sandal",
-            "shirt",
-            "sneaker",
-            "bag",
-            "boot",
-        ),
+        classes=_CLOTHES,
         routes=(
             # No sum of the package: its version differs between releases, and the client checks signatures.
             Route("apt", ("dataset-fashion-mnist",)),

@@ -14,15 +14,7 @@ from aninfonce.encoders._pictures import check_pictures, convolve
 
 
 class ResidualBlock(nn.Module):
-    """Convolutions with ReLU between them, beside a shortcut.
-
-    Args:
-        n_in: channels of the input.
-        widths: channels after each convolution.
-        sizes: of their kernels.
-        stride: of the first 3×3 convolution.
-
-    """
+    """Convolutions with ReLU between them, beside a shortcut; the first one of size 3 has the stride."""
 
     def __init__(self, n_in: int, widths: Sequence[int], sizes: Sequence[int], stride: int) -> None:
         super().__init__()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from pydantic import JsonValue, PositiveInt
@@ -13,7 +13,7 @@ from aninfonce.diagnostics import AuditReport, audit
 from aninfonce.estimator import ContrastiveICA, ContrastiveICAWarning
 from aninfonce.extending import derive_seed
 from aninfonce.metrics import kernel_ridge_r2, linear_r2, mean_correlation_coefficient
-from aninfonce_papers.beyond.methods import SIZES, estimator
+from aninfonce_papers.beyond.methods import SIZES, Found, estimator
 from aninfonce_papers.beyond.worlds import Matrix
 from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Row, Score, Study
 from aninfonce_papers.engine.drawing import dots, new_figure
@@ -66,13 +66,6 @@ class TunnelPairs(Pairs):
         if self.motion == "steps":
             return step_pairs(self.scales, total, seed, self.view)
         return walk(self.phi, total, seed, self.view)
-
-
-class Found(NamedTuple):
-    """What a method makes of the rows to look at, and what else it tells."""
-
-    embedding: Matrix
-    more: Metrics
 
 
 class TunnelScore(Score):
@@ -135,7 +128,7 @@ class TunnelScore(Score):
             "space": model.space_,
             "held-out bits": float(model.score(*looked_at)),
         }
-        return Found(np.asarray(model.transform(tunnel.x[held])), more)
+        return Found(np.asarray(model.transform(tunnel.x[held])), None, more)
 
     def _fit(self, tunnel: Tunnel, columns: int, pairs: TunnelPairs, seed: int) -> ContrastiveICA:
         network: dict[str, Any] = {}

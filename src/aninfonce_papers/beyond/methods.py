@@ -155,6 +155,8 @@ class Found(NamedTuple):
     """(k,) Λ̂ of columns of unit variance; None where it is that of something else."""
     more: Metrics
     """What else there is to tell."""
+    modes: LinearModes | None = None
+    """How the columns move, where that was fitted."""
 
 
 def second_order(x: Matrix, rows: int, lags: Sequence[int]) -> Found:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from pydantic import JsonValue, PositiveInt
 
-from aninfonce.alignment import LinearModes, recording_modes
+from aninfonce.alignment import recording_modes
 from aninfonce.metrics import linear_r2
 from aninfonce_papers.beyond.cebra_time import CebraSettings, cebra_time
-from aninfonce_papers.beyond.methods import SIZES, estimator, mode_decomposition, second_order
+from aninfonce_papers.beyond.methods import SIZES, Found, estimator, mode_decomposition, second_order
 from aninfonce_papers.beyond.turning import Kind, Turning, make_turning
 from aninfonce_papers.beyond.worlds import Matrix
 from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Row, Score, Study
@@ -43,15 +43,6 @@ _SOURCES: Method = "the sources themselves"
 _METHODS: tuple[Method, ...] = get_args(Method)
 # A found frequency further from the true one than this share of it does not count as found.
 _NEAR = 0.05
-
-
-class Columns(NamedTuple):
-    """What a method makes of rows that it did not see, and what it knows of their motion."""
-
-    embedding: Matrix
-    """(T, d)."""
-    modes: LinearModes | None
-    more: Metrics
 
 
 class TurningPairs(Pairs):
@@ -127,7 +118,7 @@ class TurningScore(Score):
             e = cebra_time(world.x, pairs.rows, world.z.shape[1], seed, self.cebra)
             # Its columns may be rotated in any way: those of their modes are the best that it can have.
             modes = recording_modes(e[: pairs.rows], world.lag)
-            found = Columns(modes(e[pairs.rows :]), modes, {})
+            found = Found(modes(e[pairs.rows :]), None, {}, modes)
         else:
             found = _linear(world, self.method, pairs.rows)
         z = world.z[pairs.rows :]
@@ -145,7 +136,7 @@ class TurningScore(Score):
             metrics |= damping_error(seen, times, truth, [-1 / math.log(size) for size in pairs.sizes])
         return metrics
 
-    def contrastive(self, world: Turning, rows: int, seed: int) -> Columns:
+    def contrastive(self, world: Turning, rows: int, seed: int) -> Found:
         """Train on the first rows, and embed the others."""
         lag = world.lag
         model = estimator(world.z.shape[1], seed, lag=lag, max_steps=self.steps, **_TRAINED[self.method])
@@ -158,7 +149,7 @@ class TurningScore(Score):
         if modes is None:
             # The columns of a method without dynamics are looked at in the same way.
             modes = recording_modes(np.asarray(model.transform(world.x[:rows]), dtype=np.float64), lag)
-        return Columns(np.asarray(model.transform(world.x[rows:])), modes, more)
+        return Found(np.asarray(model.transform(world.x[rows:])), None, more, modes)
 
 
 def experiments(preset: Preset) -> list[Experiment]:
@@ -188,12 +179,12 @@ def _score(world: str, method: Method, steps: int | None) -> TurningScore:
     return TurningScore(method=method, steps=steps if method in _TRAINED else None)
 
 
-def _linear(world: Turning, method: Method, rows: int) -> Columns:
+def _linear(world: Turning, method: Method, rows: int) -> Found:
     if method in (_DMD, _SOURCES):
         seen = world.x if method == _DMD else world.z
         modes = mode_decomposition(seen, rows, world.lag)
-        return Columns(modes(seen[rows:]), modes, {})
-    return Columns(second_order(world.x, rows, _LAGS[method]).embedding, None, {})
+        return Found(modes(seen[rows:]), None, {}, modes)
+    return second_order(world.x, rows, _LAGS[method])
 
 
 def block_r2(z: Matrix, embedding: Matrix, blocks: Sequence[Sequence[int]]) -> float:
