@@ -79,7 +79,7 @@ class _Guard:
 
 
 def download_file(address: str, folder: Path, report: Report, most: int | None = None) -> Path:
-    """Download one file, a gigabyte at most if not `most` bytes, under its name; its sum is not checked yet."""
+    """Download one file under its name, of a gigabyte if not `most` bytes at most; its sum is not checked."""
     import pooch
 
     path = folder / address.rsplit("/", 1)[-1]
