@@ -16,6 +16,7 @@ LAZY = (
     "aninfonce.sources",
     "aninfonce.training",
     "aninfonce_papers.engine",
+    "aninfonce_papers.worlds.scenes",
 )
 
 

@@ -1,4 +1,4 @@
-"""Badges of the README, drawn here from what they tell of: no network, and nothing that is not so.
+"""Badges of the README, drawn from the files that make them true, without the network.
 
 python -m tools.badges    # writes docs/figures/badges.svg
 """
@@ -16,12 +16,7 @@ _HEIGHT, _GAP, _PAD, _LETTER = 20, 6, 7, 6.6
 
 
 def facts() -> dict[str, str]:
-    """Read what the badges say from the files that make it so.
-
-    Returns:
-        Label and text of each badge.
-
-    """
+    """Read what the badges say from the files that make it so: label and text of each."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     tried = json.loads((ROOT / "tools" / "installs.json").read_text(encoding="utf-8"))
     pythons = sorted({row["python"].rpartition(".")[0] for row in tried}, key=lambda v: int(v.split(".")[1]))
@@ -35,15 +30,7 @@ def facts() -> dict[str, str]:
 
 
 def svg(badges: dict[str, str]) -> str:
-    """Draw the badges in one row.
-
-    Args:
-        badges: label and text of each.
-
-    Returns:
-        An SVG image, with the same in words as its title.
-
-    """
+    """Draw the badges in one row, as an SVG image with the same in words as its title."""
     x, parts = 0.0, []
     for label, text in badges.items():
         left, right = (len(word) * _LETTER + 2 * _PAD for word in (label, text))

@@ -49,16 +49,7 @@ def surface(point: Point, rows: int, columns: int) -> Mesh:
 
 
 def bezier(control: Floats, cells: int) -> Mesh:
-    """Cut a bicubic Bézier patch into triangles.
-
-    Args:
-        control: points (4, 4, 3).
-        cells: along each side.
-
-    Returns:
-        The mesh.
-
-    """
+    """Cut a bicubic Bézier patch of control points (4, 4, 3) into triangles, `cells` along each side."""
 
     def basis(t: Floats) -> Floats:
         s = 1 - t
@@ -75,9 +66,6 @@ def tube(path: Sequence[Sequence[float]], radii: Sequence[float], fine: int = 1,
         radii: of the tube at each of them; 0 at an end closes it.
         fine: multiplies the number of cells.
         cells: along the path; there are 10 around it.
-
-    Returns:
-        The mesh.
 
     """
     from scipy.interpolate import CubicSpline, PchipInterpolator
@@ -107,9 +95,6 @@ def lathe(profile: Sequence[tuple[float, float]], fine: int = 1) -> Mesh:
     Args:
         profile: (radius, height) of its corners.
         fine: multiplies the number of cells, 3 along each piece and 20 around the axis.
-
-    Returns:
-        The mesh.
 
     """
 

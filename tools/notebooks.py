@@ -26,15 +26,7 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 def make(name: str) -> nbformat.NotebookNode:
-    """Make the notebook of a script: the same bytes each time, with no outputs.
-
-    Args:
-        name: of the script, without its ending.
-
-    Returns:
-        The notebook.
-
-    """
+    """Make the notebook of a script: the same bytes each time, with no outputs."""
     read = jupytext.read(SCRIPTS / f"{name}.py", fmt="py:percent")
     notebook = nbformat.v4.new_notebook(metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}})
     for place, cell in enumerate(read.cells):
@@ -50,16 +42,7 @@ def text(name: str) -> str:
 
 
 def run(name: str, folder: Path) -> Path:
-    """Run a notebook in a kernel of its own, and write it with its outputs.
-
-    Args:
-        name: of the script.
-        folder: where the outcome goes.
-
-    Returns:
-        Path of the notebook with outputs.
-
-    """
+    """Run a notebook in a kernel of its own, and write it with its outputs into a folder."""
     from nbclient import NotebookClient
 
     notebook = make(name)

@@ -37,18 +37,7 @@ def density(marginal: str, grid: Array) -> Array:
 def coupled_pairs(
     marginal: str, concentration: float, n: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Draw pairs: the grid cell of each side by inversion, and a uniform place inside it.
-
-    Args:
-        marginal: as in `density`.
-        concentration: Λ.
-        n: number of pairs.
-        rng: draws them.
-
-    Returns:
-        Both sides, (n,) each.
-
-    """
+    """Draw pairs, (n,) each side: the grid cell of each side by inversion, and a uniform place inside it."""
     grid, mass, cumulative = _coupling(marginal, concentration)
     first = np.searchsorted(np.cumsum(mass), rng.random(n)).clip(max=len(grid) - 1)
     # All rows of the table at once: row i holds the cumulative sums of its own, moved up by i.

@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from scipy.linalg import eigh
+
+from aninfonce.alignment import joint_diagonalisation
 
 Array = npt.NDArray[np.floating]
 Transform = Callable[[Array], Array]
@@ -79,31 +82,9 @@ def sobi(x: Array, dim: int, lags: Sequence[int] = (1, 2, 4, 8, 16, 32, 64)) -> 
     """
     mean, white = whitener(x, dim)
     y = (x - mean) @ white
-    unmix = white @ joint_diagonaliser(np.stack([lagged(y, lag) for lag in lags]))
+    moments = torch.from_numpy(np.stack([lagged(y, lag) for lag in lags]))
+    unmix = white @ joint_diagonalisation(moments).axes.numpy()
     return lambda rows: (rows - mean) @ unmix
-
-
-def joint_diagonaliser(matrices: Array, sweeps: int = 100) -> Array:
-    """Find the rotation (d, d) that brings symmetric matrices (K, d, d) nearest to diagonal, by Jacobi."""
-    matrices, dim = matrices.copy(), matrices.shape[1]
-    rotation = np.eye(dim)
-    for _ in range(sweeps):
-        largest = 0.0
-        for i in range(dim):
-            for j in range(i + 1, dim):
-                # The angle that minimises the sum of squared (i, j) entries, in closed form.
-                difference = matrices[:, i, i] - matrices[:, j, j]
-                cross = 2 * matrices[:, i, j]
-                angle = 0.25 * np.arctan2(2 * difference @ cross, difference @ difference - cross @ cross)
-                largest = max(largest, abs(angle))
-                cosine, sine = np.cos(angle), np.sin(angle)
-                turn = np.array([[cosine, -sine], [sine, cosine]])
-                matrices[:, :, [i, j]] = matrices[:, :, [i, j]] @ turn
-                matrices[:, [i, j], :] = turn.T @ matrices[:, [i, j], :]
-                rotation[:, [i, j]] = rotation[:, [i, j]] @ turn
-        if largest < 1e-10:
-            break
-    return rotation
 
 
 def slow_features(x: Array, dim: int, x_pos: Array | None = None, *, quadratic: bool = False) -> Transform:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from aninfonce_papers.beyond.cebra_time import fit_cebra
 from benchmarks.recordings.linear import Transform, amuse, slow_features, sobi
 from benchmarks.recordings.slow_vae import slow_vae
 
@@ -48,19 +49,9 @@ Method = Callable[[Array, Array | None, int, int], Found]
 
 
 def ours(x: Any, x_pos: Array | None, dim: int, seed: int, groups: Any = None, **settings: Any) -> Found:
-    """`ContrastiveICA` with its defaults, and what a world asks for.
+    """Fit `ContrastiveICA` with its defaults, and what a world asks for of the constructor, or else of `fit`.
 
-    Args:
-        x: rows (N, D).
-        x_pos: positives; None for a recording.
-        dim: number of components.
-        seed: `random_state`.
-        groups: (N,) labels of the recordings in x.
-        settings: of the constructor, or else of `fit`.
-
-    Returns:
-        The fitted map, Λ̂, the space, steps and bits on held-out pairs.
-
+    Gives the fitted map, Λ̂, the space, steps and bits on held-out pairs.
     """
     from aninfonce import ContrastiveICA
 
@@ -97,26 +88,8 @@ def fast_ica(x: Array, x_pos: Array | None, dim: int, seed: int) -> Found:
 
 
 def cebra_time(x: Array, x_pos: Array | None, dim: int, seed: int, **settings: Any) -> Found:
-    """CEBRA-Time at its recommended settings but for those of `CEBRA_SETTINGS`.
-
-    Its unit sphere has one dimension less than columns, so with the cosine distance it gets one column more.
-    """
-    import cebra
-
-    from aninfonce._seeds import global_stream
-
-    chosen = {**CEBRA_SETTINGS, **settings}
-    model = cebra.CEBRA(
-        **{"model_architecture": "offset1-model", "conditional": "time", **chosen},
-        output_dimension=dim + (chosen["distance"] == "cosine"),
-        batch_size=512,
-        learning_rate=3e-4,
-        device="cpu",
-        verbose=False,
-    )
-    # It draws from torch's global generator.
-    with global_stream(seed, "cebra"):
-        model.fit(np.asarray(x, np.float32))
+    """CEBRA-Time at its recommended settings but for those of `CEBRA_SETTINGS`."""
+    model = fit_cebra(x, dim, seed, **{**CEBRA_SETTINGS, **settings})
     return Found(lambda rows: model.transform(np.asarray(rows, np.float32)))
 
 

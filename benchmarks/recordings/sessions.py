@@ -85,16 +85,7 @@ class Session:
 
 @lru_cache(maxsize=1)
 def session(case: str, seed: int) -> Session:
-    """Let simulated cells fire along a real path.
-
-    Args:
-        case: one of `CASES`.
-        seed: of the cells and the spikes.
-
-    Returns:
-        The session, a whole one.
-
-    """
+    """Let simulated cells fire along a real path; the seed draws the cells and the spikes."""
     if case not in CASES:
         raise ValueError(f"`case` must be one of {', '.join(CASES)}, got {case!r}")
     arena, grids, places, heads, modules = CASES[case]
@@ -126,7 +117,7 @@ def blocks(rows: int, frame: float) -> tuple[npt.NDArray[np.intp], npt.NDArray[n
 
 @lru_cache(maxsize=2)
 def path(arena: str) -> tuple[Array, Array]:
-    """Position (T, 2) and direction of movement (T,) of a real rat, one row a frame."""
+    """Position (T, 2) and direction of movement (T,) of a real rat, one row per frame."""
     import ratinabox
 
     width, height, frame = ARENAS[arena]

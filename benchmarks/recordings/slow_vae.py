@@ -47,7 +47,7 @@ def slow_vae(
         rate: inverse scale of the transition.
         deviation: of the Gaussian likelihood, in standard deviations of a channel.
         steps: of Adam, the rate falling from 1e-3 to 0 along a cosine.
-        batch: pairs a step.
+        batch: pairs per step.
         width: of both hidden layers of both networks.
 
     Returns:

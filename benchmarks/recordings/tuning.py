@@ -6,14 +6,14 @@ python -m benchmarks.recordings.tuning    every cell on seed 1000 of world `ar5`
 from __future__ import annotations
 
 import itertools
-import json
-import time
-from pathlib import Path
+import sys
 from typing import Any
 
 from benchmarks.recordings.peers import Method, cebra_time, slow_vae_peer
+from benchmarks.rows import FOLDER, Row, add_sweep_options, carry_out, command
+from benchmarks.timing import timed
 
-RESULTS = Path(__file__).parents[1] / "results" / "recordings-tuning.jsonl"
+RESULTS = FOLDER / "recordings-tuning.jsonl"
 # No row of the benchmark has this seed.
 SEED = 1000
 
@@ -42,10 +42,10 @@ GRIDS: dict[str, tuple[Method, list[dict[str, Any]]]] = {
 }
 
 
-def main() -> None:
+def run(name: str, settings: dict[str, Any]) -> Row:
+    """Train a peer with some settings, and compare with the truth."""
     import torch
 
-    from aninfonce._files import append_line
     from aninfonce.metrics import linear_r2, mean_correlation_coefficient
     from benchmarks.recordings.worlds import world
 
@@ -53,24 +53,23 @@ def main() -> None:
     data = world("ar5", SEED)
     train, scored = data.x[: data.n_train], data.x[data.n_train :]
     z = data.z[data.n_train :]
-    rows = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
-    done = [{key: row[key] for key in ("method", "settings")} for row in map(json.loads, rows)]
-    for name, (method, cells) in GRIDS.items():
-        for settings in cells:
-            if {"method": name, "settings": settings} in done:
-                continue
-            start = time.process_time()
-            embedding = method(train, None, data.dim, SEED, **settings).transform(scored)  # type: ignore[call-arg]
-            row = {
-                "method": name,
-                "settings": settings,
-                "r2": round(linear_r2(z, embedding).mean, 4),
-                "mcc": round(mean_correlation_coefficient(z, embedding).mean, 4),
-                "cpu_seconds": round(time.process_time() - start, 1),
-            }
-            append_line(RESULTS, json.dumps(row))
-            print(json.dumps(row), flush=True)
+    with timed() as spent:
+        embedding = GRIDS[name][0](train, None, data.dim, SEED, **settings).transform(scored)  # type: ignore[call-arg]
+    return {
+        "method": name,
+        "settings": settings,
+        "r2": round(linear_r2(z, embedding).mean, 4),
+        "mcc": round(mean_correlation_coefficient(z, embedding).mean, 4),
+        "cpu_seconds": round(spent.cpu, 1),
+    }
+
+
+def main() -> int:
+    parser = command(__doc__)
+    add_sweep_options(parser, RESULTS)
+    wanted = [(name, settings) for name, (_, grid) in GRIDS.items() for settings in grid]
+    return carry_out(parser.parse_args(), wanted, run, ("method", "settings"))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -64,18 +64,10 @@ def concentration_of(phi: Sequence[float]) -> Array:
 
 
 def autoregressive(phi: Sequence[float], rows: int, kinds: Sequence[Kind], rng: np.random.Generator) -> Array:
-    """Draw independent AR(1) sources of unit variance.
+    """Draw independent AR(1) sources (T, d) of unit variance and autocorrelation `phi` at lag 1.
 
-    Args:
-        phi: autocorrelation at lag 1 of each source.
-        rows: T.
-        kinds: of each source: Gaussian or Laplace innovations, or the ranks of a Gaussian source, which are
-            uniform (its autocorrelation is then 6/π · arcsin(φ/2), slightly below φ).
-        rng: draws the innovations.
-
-    Returns:
-        (T, d).
-
+    Each has Gaussian or Laplace innovations, or is the ranks of a Gaussian source, which are uniform (its
+    autocorrelation is then 6/π · arcsin(φ/2), slightly below φ).
     """
     sources = []
     for coefficient, kind in zip(phi, kinds, strict=True):
@@ -89,15 +81,7 @@ def autoregressive(phi: Sequence[float], rows: int, kinds: Sequence[Kind], rng: 
 def mixing(dim: int, channels: int, strength: float, rng: np.random.Generator) -> Callable[[Array], Array]:
     """Draw a map from factors (T, d) to channels (T, D): rotation, leaky ReLU, tanh of projections, mixed.
 
-    Args:
-        dim: d.
-        channels: D, at least d.
-        strength: 1 bends as much as the benchmark's worlds do, towards 0 it becomes linear.
-        rng: draws the weights.
-
-    Returns:
-        The map, to float32.
-
+    A strength of 1 bends as much as the benchmark's worlds do, towards 0 it becomes linear.
     """
     turn = np.linalg.qr(rng.standard_normal((dim, dim)))[0]
     project = rng.standard_normal((dim, channels))
@@ -178,16 +162,7 @@ WORLDS: dict[str, Callable[..., Data]] = {
 
 @lru_cache(maxsize=1)  # one method after the other asks for the same rows
 def world(name: str, seed: int) -> Data:
-    """Draw a world of the benchmark.
-
-    Args:
-        name: one of `WORLDS`.
-        seed: of sources, mixing and noise.
-
-    Returns:
-        Observations and true factors.
-
-    """
+    """Draw a world of the benchmark: the seed decides sources, mixing and noise."""
     if name not in WORLDS:
         raise ValueError(f"`name` must be one of {', '.join(WORLDS)}, got {name!r}")
     return WORLDS[name](seed=seed, name=name)

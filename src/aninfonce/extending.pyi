@@ -18,6 +18,7 @@ from aninfonce._validation import describe as describe
 from aninfonce._validation import did_you_mean as did_you_mean
 from aninfonce._validation import nearest_names as nearest_names
 from aninfonce.augment.base import as_pixels as as_pixels
+from aninfonce.cli.bar import bar as bar
 from aninfonce.cli.errors import friendly as friendly
 from aninfonce.datasets.arrays import NUMBERS as NUMBERS
 from aninfonce.datasets.arrays import list_arrays as list_arrays
@@ -37,8 +38,10 @@ from aninfonce.datasets.tensors import pixel_tensor as pixel_tensor
 from aninfonce.diagnostics.conditional import step_form as step_form
 from aninfonce.distributions.shaped import FORMS as FORMS
 from aninfonce.encoders._init import weights_from as weights_from
+from aninfonce.encoders._pictures import check_pictures as check_pictures
+from aninfonce.encoders._pictures import convolve as convolve
+from aninfonce.encoders._pictures import fastest_order as fastest_order
 from aninfonce.encoders.embedding import embed_in_chunks as embed_in_chunks
-from aninfonce.encoders.small import fastest_order as fastest_order
 from aninfonce.encoders.whitening import Whitening as Whitening
 from aninfonce.optim.optimizers import build_optimizers as build_optimizers
 from aninfonce.optim.schedules import batch_size_at as batch_size_at
@@ -50,7 +53,7 @@ from aninfonce.processes.process_settings import Isotropic as Isotropic
 from aninfonce.recipe import INFONCE_RATES as INFONCE_RATES
 from aninfonce.recipe import scaled_rates as scaled_rates
 from aninfonce.sources.base import StreamSource as StreamSource
-from aninfonce.sources.base import drawing_thread as drawing_thread
+from aninfonce.sources.bulk_source import BulkSource as BulkSource
 from aninfonce.training.checkpoints import Snapshot as Snapshot
 from aninfonce.training.checkpoints import newest_snapshot as newest_snapshot
 from aninfonce.training.checkpoints import read_snapshot as read_snapshot

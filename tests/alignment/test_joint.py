@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
@@ -48,3 +49,13 @@ def test_noise_is_left_over_and_said() -> None:
 def test_other_shapes_are_refused_by_name() -> None:
     with pytest.raises(ValueError, match="`matrices` must have shape"):
         joint_diagonalisation(torch.eye(3))
+
+
+def test_matrices_with_common_axes_are_diagonalised():
+    rng = np.random.default_rng(1)
+    axes = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    matrices = np.stack([axes @ np.diag(rng.standard_normal(5)) @ axes.T for _ in range(6)])
+    found = joint_diagonalisation(torch.from_numpy(matrices)).axes.numpy()
+    turned = found.T @ matrices @ found
+    assert np.allclose(turned, turned * np.eye(5), atol=1e-8)
+    assert np.allclose(found.T @ found, np.eye(5))

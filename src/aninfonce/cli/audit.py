@@ -61,7 +61,7 @@ def audit(
 
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, got the file {out}")
-    found = open_audit_data(data, pairs, seed, size)  # a wrong name is told before torch is loaded
+    found = open_audit_data(data, pairs, seed, size)  # a wrong name is reported before torch is loaded
 
     from aninfonce.diagnostics import audit as run_audit
     from aninfonce.diagnostics import write_audit
@@ -99,7 +99,7 @@ def _encoder(text: str) -> Any:
 
 def _imported(text: str, option: str) -> Any:
     module, _, name = text.partition(":")
-    # As `python -m` has it: modules beside the user are found first.
+    # As with `python -m`, modules in the current folder are found first.
     sys.path.insert(0, str(Path.cwd()))
     try:
         return getattr(importlib.import_module(module), name)

@@ -39,12 +39,7 @@ class AuditData:
 def open_audit_data(text: str, pairs: int, seed: int, size: int) -> AuditData:
     """Read what --data names; a path comes first, since a folder may have the name of a data set.
 
-    Args:
-        text: a file or folder of arrays, a folder of images, or a data set by name.
-        pairs: images to take, at most.
-        seed: draws them and their views.
-        size: side of the squares that pictures are cut to.
-
+    The seed draws images, `pairs` at most, and their views; pictures are cut to squares of `size` pixels.
     """
     path = Path(text)
     if path.is_dir() and not any((path / f"{name}.npy").exists() for name in _NAMES):

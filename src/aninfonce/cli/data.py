@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from aninfonce.cli.bar import bar
 from aninfonce.cli.errors import friendly
-
-if TYPE_CHECKING:
-    from aninfonce.datasets.transport import Report
 
 _TO = Annotated[
     Path | None,
@@ -67,41 +65,27 @@ def get(
     from aninfonce._validation import check_choice
     from aninfonce.datasets import dataset_names
 
-    for name in names:  # a wrong one is told before anything is loaded or fetched
+    for name in names:  # a wrong one is reported before anything is loaded or fetched
         check_choice(name, "name", (*dataset_names(), _TUNNEL))
 
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+    for name in names:
+        typer.echo(f"{name}: {_get(name, to, again)}")
+
+
+def _get(name: str, to: Path | None, again: bool) -> Path:
+    """Fetch one with a bar; gives its place."""
+    from rich.progress import DownloadColumn, TimeElapsedColumn
 
     from aninfonce.datasets import fetch, fetch_tunnel
 
-    for name in names:
-        with Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            DownloadColumn(),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        ) as progress:
-            report = _on(progress, name)
-            if name == _TUNNEL:
-                place = fetch_tunnel(to, report=report, again=again)
-            else:
-                place = fetch(name, to, report=report, again=again, clients=True)
-        typer.echo(f"{name}: {place}")
+    with bar(name, DownloadColumn(), TimeElapsedColumn()) as update:
 
+        def report(message: str, done: int | None, total: int | None) -> None:
+            update(description=f"{name}: {message}", completed=done or 0, total=total)
 
-def _on(progress: object, name: str) -> Report:
-    from rich.progress import Progress
-
-    assert isinstance(progress, Progress)
-    task = progress.add_task(name, total=None)
-
-    def report(message: str, done: int | None, total: int | None) -> None:
-        progress.update(task, description=f"{name}: {message}", completed=done or 0, total=total)
-
-    return report
+        if name == _TUNNEL:
+            return fetch_tunnel(to, report=report, again=again)
+        return fetch(name, to, report=report, again=again, clients=True)
 
 
 @friendly

@@ -28,31 +28,30 @@ def friendly(command: Callable[P, None]) -> Callable[P, None]:
                 command(*args, **kwargs)
         except TrainingInterrupted as stop:
             hint = "; run the same command with --resume to go on" if stop.checkpoint else ""
-            _say(f"{stop}{hint}", "yellow")
-            raise typer.Exit(128 + stop.signal) from None
+            raise _said(f"{stop}{hint}", 128 + stop.signal, "yellow") from None
         except NonFiniteLoss as problem:
-            _say(f"error: {problem}", "red")
-            raise typer.Exit(1) from None
+            raise _said(f"error: {problem}", 1) from None
         except OSError as problem:
             named = problem.filename is not None and problem.strerror is not None
-            _say(f"error: {problem.filename}: {problem.strerror}" if named else f"error: {problem}", "red")
-            raise typer.Exit(2) from None
+            why = f"{problem.filename}: {problem.strerror}" if named else str(problem)
+            raise _said(f"error: {why}", 2) from None
         except (MemoryError, RuntimeError) as problem:
             # torch has no error of its own for it on the CPU.
             if not isinstance(problem, MemoryError) and "allocate memory" not in str(problem):
                 raise
-            _say(f"error: there is not enough memory: {str(problem).splitlines()[0]}", "red")
-            raise typer.Exit(1) from None
+            first = str(problem).splitlines()[0]
+            raise _said(f"error: there is not enough memory: {first}", 1) from None
         except ValueError as problem:
-            _say(f"error: {problem}", "red")
-            raise typer.Exit(2) from None
+            raise _said(f"error: {problem}", 2) from None
 
     return wrapped
 
 
-def _say(message: str, colour: str) -> None:
+def _said(message: str, code: int, colour: str = "red") -> typer.Exit:
+    """Print a message; gives the exit to leave by."""
     typer.secho(message, fg=colour, err=True)
+    return typer.Exit(code)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    _say(f"warning: {message}", "yellow")
+    typer.secho(f"warning: {message}", fg="yellow", err=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aninfonce._validation import check_choice
 
-# Describes a data set; in its folder once that is complete.
+# Describes a data set; it is in the folder once that is complete.
 ABOUT = "about.json"
 
 
@@ -59,6 +59,8 @@ def _idx(base: str) -> tuple[str, ...]:
     parts = ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1")
     return tuple(f"{base}/{part}-ubyte.gz" for part in parts)
 
+
+_CLOTHES = ("t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
 
 _ALL = (
     DatasetInfo(
@@ -111,18 +113,7 @@ _ALL = (
                 "d51d859896c55775b9e9e219b77ff03bcec1b6ac322f313544dc3f9e7bc94fae",
             ),
         },
-        classes=(
-            "t-shirt",
-            "trouser",
-            "pullover",
-            "dress",
-            "coat",
-            "sandal",
-            "shirt",
-            "sneaker",
-            "bag",
-            "boot",
-        ),
+        classes=_CLOTHES,
         routes=(
             # No sum of the package: its version differs between releases, and the client checks signatures.
             Route("apt", ("dataset-fashion-mnist",)),

@@ -138,7 +138,7 @@ class _Machine:
 
     def _argument(self, step: pickletools.OpcodeInfo) -> Any:
         if step.name == "STRING":
-            # Where pickletools would allow for ASCII only.
+            # pickletools would allow ASCII only.
             quoted = pickletools.read_stringnl(self._content, decode=False)
             return codecs.escape_decode(quoted)[0]
         return None if step.arg is None else step.arg.reader(self._content)

@@ -80,18 +80,13 @@ def read_folder(path: str | Path, size: int = 224) -> LabelledImages:
 
     """
     path = Path(path)
-    found = class_folders(path)
+    listed = {folder.name: sorted(_pictures(folder)) for folder in _folders(path)}
+    found = {name: pictures for name, pictures in listed.items() if pictures}
     if not found:
         raise DatasetError(f"{path} must hold folders of pictures ({', '.join(SUFFIXES)}), one per class")
     files = [file for pictures in found.values() for file in pictures]
     labels = np.repeat(np.arange(len(found)), [len(pictures) for pictures in found.values()])
     return LabelledImages(FolderImages(files, size), labels.astype(np.int64), tuple(found))
-
-
-def class_folders(path: Path) -> dict[str, list[str]]:
-    """Find the folders in `path` that hold pictures at any depth, and list the pictures, both sorted."""
-    found = {folder.name: sorted(_pictures(folder)) for folder in _folders(path)}
-    return {name: pictures for name, pictures in found.items() if pictures}
 
 
 def has_classes(path: Path) -> bool:

@@ -55,7 +55,7 @@ def read_picture(path: str | Path, side: int | None = None) -> Any:
                 f"{path} must have grey values of 8 or 16 bits, whose range is known, got 32 bits"
             )
         if picture.mode == "P" and "transparency" in picture.info:
-            # Pillow warns of the direct way.
+            # Pillow warns about the direct conversion.
             picture = picture.convert("RGBA")
         return picture.convert("RGB")
 

@@ -16,7 +16,7 @@ _LONGEST = 200
 
 @contextmanager
 def reading(path: Path, what: str) -> Iterator[None]:
-    """Turn whatever goes wrong in the block into a `DatasetError` of one line; those of the block pass.
+    """Turn whatever goes wrong in the block into a one-line `DatasetError`; those of the block pass.
 
     Example:
         >>> from tempfile import TemporaryDirectory

@@ -79,10 +79,7 @@ class _Guard:
 
 
 def download_file(address: str, folder: Path, report: Report, most: int | None = None) -> Path:
-    """Download one file into a folder, under its name in the address; its sum is still to be checked.
-
-    The download is stopped beyond `most` bytes, a gigabyte if omitted.
-    """
+    """Download one file under its name, of a gigabyte if not `most` bytes at most; its sum is not checked."""
     import pooch
 
     path = folder / address.rsplit("/", 1)[-1]

@@ -53,17 +53,9 @@ class WithLinear(nn.Sequential):
 def embed_in_chunks(
     module: nn.Module, x: Tensor, apply: Callable[[Tensor], Tensor] | None = None, chunk: int = 8192
 ) -> Tensor:
-    """Apply a module to many rows, a chunk at a time, in its evaluation mode and without gradients.
+    """Apply a module to rows (N, ...), a chunk at a time, in its evaluation mode and without gradients.
 
-    Args:
-        module: put into evaluation mode meanwhile; its precision is used.
-        x: rows (N, ...).
-        apply: a method of the module to use instead of calling it.
-        chunk: rows per chunk.
-
-    Returns:
-        (N, d).
-
+    Rows are brought to the precision of the module. `apply` is a method of it to use instead of calling it.
     """
     apply = apply or module
     training = module.training
@@ -82,16 +74,7 @@ def weight_type(module: nn.Module) -> torch.dtype:
 
 
 def final_linear(encoder: nn.Module, x: Tensor) -> nn.Linear | None:
-    """Find the linear layer whose output is the encoder's output, if there is one.
-
-    Args:
-        encoder: any module.
-        x: a few observations to try it on.
-
-    Returns:
-        The layer, or None.
-
-    """
+    """Find the linear layer whose output on some observations is the encoder's output; None without one."""
     seen: dict[nn.Linear, Tensor] = {}
 
     def remember(layer: nn.Module, _: Any, output: Tensor) -> None:

@@ -5,29 +5,23 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from aninfonce._validation import check_count, describe
+from aninfonce._validation import check_count
 from aninfonce.encoders._init import weights_from
-from aninfonce.encoders.small import convolve, fastest_order
+from aninfonce.encoders._pictures import check_pictures, convolve, fastest_order
 
 _GRID = 4
 _FEATURES = 128
 
 
 def attended_place(scores: Tensor) -> Tensor:
-    """Give the mean place under a softmax over all pixels, with gradients.
+    """Give the mean place (N, 2) under a softmax over all pixels of scores (N, H, W), with gradients.
 
-    Example:
-        >>> scores = torch.zeros(1, 4, 4)
-        >>> scores[0, 0, 3] = 100.0
-        >>> attended_place(scores)
-        tensor([[-0.7500,  0.7500]])
+    Places are down and to the right, from −1 to 1 at the edges of the picture.
 
-    Args:
-        scores: (N, H, W).
-
-    Returns:
-        (N, 2), down and to the right, from −1 to 1 at the edges of the picture.
-
+    >>> scores = torch.zeros(1, 4, 4)
+    >>> scores[0, 0, 3] = 100.0
+    >>> attended_place(scores)
+    tensor([[-0.7500,  0.7500]])
     """
     rows, columns = scores.shape[1:]
     if scores.dtype in (torch.float16, torch.bfloat16):
@@ -40,25 +34,16 @@ def attended_place(scores: Tensor) -> Tensor:
 
 
 def glimpse(x: Tensor, place: Tensor, window: int) -> Tensor:
-    """Cut a square out of each picture, with gradients to its place; beyond the edge, the edge goes on.
+    """Cut a square of `window` pixels out of each picture, with gradients to its place.
 
-    Example:
-        >>> x = torch.arange(16.0).view(1, 1, 4, 4)
-        >>> glimpse(x, torch.tensor([[-0.5, 0.5]]), 2)
-        tensor([[[[2., 3.],
-                  [6., 7.]]]])
+    Pixels are interpolated linearly; beyond the edge of the picture, the edge goes on.
 
-    Args:
-        x: (N, C, H, W).
-        place: (N, 2), the middles, as in `attended_place`.
-        window: pixels on a side.
+    >>> x = torch.arange(16.0).view(1, 1, 4, 4)
+    >>> glimpse(x, torch.tensor([[-0.5, 0.5]]), 2)
+    tensor([[[[2., 3.],
+              [6., 7.]]]])
 
-    Returns:
-        (N, C, window, window), interpolated linearly.
-
-    References:
-        Jaderberg et al., Spatial transformer networks, NeurIPS 2015.
-
+    References: Jaderberg et al., Spatial transformer networks, NeurIPS 2015.
     """
     steps = _centres(window, place)
     down = place[:, :1] + steps * (window / x.shape[2])
@@ -148,9 +133,8 @@ class GlimpseNet(nn.Module):
 
     def _look(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Give the maps of the whole picture, and the place to look at."""
-        if x.ndim != 4 or x.shape[1] != self.in_channels or min(x.shape[2:]) < self.window:
-            least = f"H and W at least {self.window}"
-            raise ValueError(f"`x` must have shape (N, {self.in_channels}, H, W), {least}, got {describe(x)}")
-        half = nn.functional.avg_pool2d(x, 2).contiguous(memory_format=self.order)
+        half = nn.functional.avg_pool2d(check_pictures(x, self.in_channels, least=self.window), 2).contiguous(
+            memory_format=self.order
+        )
         maps: Tensor = self.overview(half)
         return maps, attended_place(self.attention(maps)[:, 0])

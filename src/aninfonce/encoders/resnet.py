@@ -10,25 +10,18 @@ from torch import Tensor, nn
 
 from aninfonce._validation import check_choice, check_count
 from aninfonce.encoders._init import weights_from
+from aninfonce.encoders._pictures import check_pictures, convolve
 
 
 class ResidualBlock(nn.Module):
-    """Convolutions with ReLU between them, beside a shortcut.
-
-    Args:
-        n_in: channels of the input.
-        widths: channels after each convolution.
-        sizes: of their kernels.
-        stride: of the first 3×3 convolution.
-
-    """
+    """Convolutions with ReLU between them, beside a shortcut; the first one of size 3 has the stride."""
 
     def __init__(self, n_in: int, widths: Sequence[int], sizes: Sequence[int], stride: int) -> None:
         super().__init__()
         layers: list[nn.Module] = []
         strides = [stride if place == sizes.index(3) else 1 for place in range(len(sizes))]
         for (before, after), size, step in zip(pairwise((n_in, *widths)), sizes, strides, strict=True):
-            layers += [*_conv_norm(before, after, size, step), nn.ReLU(inplace=True)]
+            layers += convolve(before, after, step, size)
         self.residual = nn.Sequential(*layers[:-1])
         self.shortcut = _shortcut(n_in, widths[-1], stride)
 
@@ -100,9 +93,7 @@ class ResNet(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Turn images (N, in_channels, H, W) into features (N, out_features), averaged over positions."""
-        if x.ndim != 4 or x.shape[1] != self.in_channels:
-            raise ValueError(f"`x` must have shape (N, {self.in_channels}, H, W), got {tuple(x.shape)}")
-        features: Tensor = self.stages(self.stem(x))
+        features: Tensor = self.stages(self.stem(check_pictures(x, self.in_channels)))
         return features.mean(dim=(2, 3))
 
 
@@ -203,18 +194,12 @@ def resnet(
 
 def _stem(name: str, n_in: int, width: int) -> nn.Sequential:
     if name in _SMALL_STEMS:
-        return nn.Sequential(*_conv_norm(n_in, width, 3, _SMALL_STEMS[name]), nn.ReLU(inplace=True))
-    first = [*_conv_norm(n_in, width, 7, 2), nn.ReLU(inplace=True)]
-    return nn.Sequential(*first, nn.MaxPool2d(3, stride=2, padding=1))
-
-
-def _conv_norm(n_in: int, n_out: int, size: int, stride: int) -> tuple[nn.Conv2d, nn.BatchNorm2d]:
-    convolution = nn.Conv2d(n_in, n_out, size, stride=stride, padding=size // 2, bias=False)
-    return convolution, nn.BatchNorm2d(n_out)
+        return nn.Sequential(*convolve(n_in, width, _SMALL_STEMS[name]))
+    return nn.Sequential(*convolve(n_in, width, 2, 7), nn.MaxPool2d(3, stride=2, padding=1))
 
 
 def _shortcut(n_in: int, n_out: int, stride: int) -> nn.Module:
     """Pass the input on, through a 1×1 convolution where its shape changes."""
     if n_in == n_out and stride == 1:
         return nn.Identity()
-    return nn.Sequential(*_conv_norm(n_in, n_out, 1, stride))
+    return nn.Sequential(*convolve(n_in, n_out, stride, 1)[:-1])

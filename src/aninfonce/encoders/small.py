@@ -7,28 +7,11 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from aninfonce._validation import check_count, describe
+from aninfonce._validation import check_count
 from aninfonce.encoders._init import weights_from
+from aninfonce.encoders._pictures import check_pictures, convolve, fastest_order
 
 _GRID = 3
-
-
-def fastest_order(width: int) -> torch.memory_format:
-    """Choose the memory format of weights and inputs, for layers of at least `width` channels.
-
-    A processor is fastest with the channels last. With 4 of them torch 2.13 then writes out of bounds: widths
-    that are no multiple of 8 keep the usual order.
-
-    >>> fastest_order(16), fastest_order(4)
-    (torch.channels_last, torch.contiguous_format)
-    """
-    return torch.channels_last if width % 8 == 0 else torch.contiguous_format
-
-
-def convolve(n_in: int, n_out: int, stride: int) -> list[nn.Module]:
-    """Give a 3×3 convolution that keeps the size or halves it, with its normalisation and ReLU."""
-    convolution = nn.Conv2d(n_in, n_out, 3, stride=stride, padding=1, bias=False)
-    return [convolution, nn.BatchNorm2d(n_out), nn.ReLU(inplace=True)]
 
 
 class SmallConvNet(nn.Module):
@@ -71,7 +54,6 @@ class SmallConvNet(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Embed images (N, in_channels, H, W) as (N, out_features)."""
-        if x.ndim != 4 or x.shape[1] != self.in_channels:
-            raise ValueError(f"`x` must have shape (N, {self.in_channels}, H, W), got {describe(x)}")
-        embedding: Tensor = self.layers(x.contiguous(memory_format=self.order))
+        pictures = check_pictures(x, self.in_channels).contiguous(memory_format=self.order)
+        embedding: Tensor = self.layers(pictures)
         return embedding

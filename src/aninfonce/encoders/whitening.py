@@ -102,12 +102,9 @@ class Whitening(nn.Module):
 
 
 def _principal(centred: Tensor, fewest: int) -> tuple[Tensor, Tensor]:
-    """Find variances, ascending, and directions in columns: all, or of few rows those that they span.
+    """Find variances, ascending, and directions in columns: all, or of few rows (N, D) those that they span.
 
-    Args:
-        centred: (N, D).
-        fewest: directions that are needed, whether rows vary along them or not.
-
+    At least `fewest` directions are given, whether rows vary along them or not.
     """
     n, dim = centred.shape
     if n >= dim:

@@ -37,21 +37,14 @@ class Coloring:
 
 
 def coloring(color: Any, rows: int, title: str | None = None) -> Coloring:
-    """Tell labels from numbers.
+    """Tell labels from numbers in `color` (n,), or number the rows if it is None.
 
     Texts, truth values and up to ten different whole numbers are labels.
 
-    Example:
-        >>> coloring(["wake", "sleep", "wake"], 3).names
-        ('sleep', 'wake')
-        >>> coloring(None, 3).values, coloring([0.5, 0.1, 0.2], 3).names is None
-        (array([0., 1., 2.]), True)
-
-    Args:
-        color: (n,), or None for the number of the row.
-        rows: n.
-        title: of the legend; "row" if the rows are numbered, else none.
-
+    >>> coloring(["wake", "sleep", "wake"], 3).names
+    ('sleep', 'wake')
+    >>> coloring(None, 3).values, coloring([0.5, 0.1, 0.2], 3).names is None
+    (array([0., 1., 2.]), True)
     """
     if color is None:
         return Coloring(np.arange(rows, dtype=np.float64), None, title or "row")

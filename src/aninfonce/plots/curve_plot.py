@@ -9,7 +9,7 @@ import numpy as np
 
 from aninfonce._validation import describe
 from aninfonce.plots._arrays import as_vector
-from aninfonce.plots._axes import ACCENT, MAIN, SOFT, Figure, new_axes
+from aninfonce.plots._axes import ACCENT, MAIN, SOFT, Figure, new_axes, whole_ticks
 
 # More points than this are a line, not marks.
 _MOST_MARKS = 60
@@ -41,8 +41,6 @@ def curve_plot(
         chance: what guessing scores, drawn as a line if it is near; None for no line.
 
     """
-    from matplotlib.ticker import MaxNLocator
-
     x = as_vector(steps, "steps")
     y = as_vector(scores, "scores", length=len(x))
     if not len(x) or (np.diff(x) < 0).any():
@@ -86,7 +84,7 @@ def curve_plot(
         at = np.flatnonzero(x == best)
         if len(at):
             axes.plot([best], [y[at[-1]]], "o", color=ACCENT, markersize=7)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    whole_ticks(axes.xaxis)
     axes.set(xlabel="step", ylabel=name)
     axes.margins(x=0.03)
     return figure

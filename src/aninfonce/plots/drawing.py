@@ -37,14 +37,7 @@ def render(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
 
 
 def inline_svg(figure: Figure, name: str, description: str) -> str:
-    """Draw a figure as an element of a page.
-
-    Args:
-        figure: to draw; lines with marks get an id.
-        name: the beginning of these ids, unique on the page.
-        description: for readers who cannot see it.
-
-    """
+    """Draw a figure as an element of a page; ids of its lines begin with `name`, unique on that page."""
     texts = name_points(figure, name)
     return inline(render(figure, "svg"), texts, description)
 
@@ -64,11 +57,7 @@ def name_points(figure: Figure, prefix: str) -> dict[str, list[str]]:
 def inline(svg: bytes, texts: dict[str, list[str]], description: str) -> str:
     """Turn a drawing into an element of a page, with a title on each mark and colours for both schemes.
 
-    Args:
-        svg: drawn by matplotlib after `name_points`.
-        texts: from there.
-        description: for readers who cannot see it.
-
+    The texts are those of `name_points`, the description is for readers who cannot see it.
     """
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _LINK)

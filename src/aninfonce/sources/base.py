@@ -99,7 +99,7 @@ def rows_as_floats(given: Any, name: str) -> Tensor:
     rows = given if isinstance(given, Tensor) else np.asarray(given)
     try:
         with warnings.catch_warnings():
-            # Memory maps and frames are often not to be written to, and nobody does.
+            # Memory maps and data frames are often read-only, and nothing is written to them here.
             warnings.filterwarnings("ignore", "The given NumPy array is not writable")
             found = torch.as_tensor(rows)
     except TypeError:

@@ -38,20 +38,11 @@ def rows_aside(rows: int, share: float, most: int, batch: int, seed: int) -> Ten
 def groups_aside(sizes: Tensor, share: float, most: int, batch: int, seed: int) -> Tensor | None:
     """Choose whole groups of pairs to hold out, such as sequences, whose pairs depend on each other.
 
-    Example:
-        >>> len(groups_aside(torch.full((20,), 50), share=0.1, most=4096, batch=512, seed=0))
-        2
+    As `rows_aside`, but that groups of `sizes` (G,) pairs are chosen: their indices, of `share` of all pairs
+    at most.
 
-    Args:
-        sizes: pairs of each group, (G,).
-        share: of all pairs to hold out, at most.
-        most: pairs to hold out.
-        batch: pairs that must be left to train on, at least.
-        seed: draws the groups.
-
-    Returns:
-        Indices of the groups; None if too few pairs would be held out or left.
-
+    >>> len(groups_aside(torch.full((20,), 50), share=0.1, most=4096, batch=512, seed=0))
+    2
     """
     order = torch.randperm(len(sizes), generator=_stream(seed))
     total = sizes[order].cumsum(0)

@@ -31,20 +31,10 @@ class Split(NamedTuple):
 
 
 def split_loader(loader: Iterable[Any], share: float, most: int, seed: int) -> Split | None:
-    """Hold out rows of a loader's data set, or batches of a list.
+    """Hold out rows of a loader's data set, or batches of a list, as `rows_aside` does; None where it cannot.
 
-    Rows can be told apart where a `DataLoader` deals out an indexed data set, shuffled or not, in one process
-    or in several. Other iterables may give any row at any time.
-
-    Args:
-        loader: of batches.
-        share: of the rows to hold out.
-        most: rows to hold out.
-        seed: draws them.
-
-    Returns:
-        Both parts; None where nothing can be held out.
-
+    Rows can be told apart where a `DataLoader` deals out an indexed data set, shuffled or not, in one
+    process or in several. Other iterables may give any row at any time.
     """
     if isinstance(loader, list | tuple):
         return _split_batches(loader, share, most, seed)

@@ -58,16 +58,10 @@ def _name(loss: str, kind: str, strength: float) -> str:
 def augmentation(kind: str, strength: float) -> Augmentation:
     """Build one kind of augmentation.
 
+    A strength of 1 has SimCLR's ranges; less makes the smallest crop larger and the widest blur narrower.
+
     >>> augmentation("crop", 0.5).area
     (0.6, 1.0)
-
-    Args:
-        kind: one of `KINDS`.
-        strength: 1 for SimCLR's ranges; less makes the smallest crop larger and the widest blur narrower.
-
-    Returns:
-        The augmentation.
-
     """
     crop = Crop(area=(round(1.0 - 0.8 * strength, 6), 1.0))
     blur = Blur(sigma=(0.1, 2.0 * strength), p=0.5)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aninfonce_papers.beyond.methods import SIZES, RecordingPairs, RecordingScore
+from aninfonce_papers.beyond.methods import SIZES, RecordingScore, recording_pairs
 from aninfonce_papers.beyond.worlds import Break
 from aninfonce_papers.engine import Experiment, Preset, Row, Study
 from aninfonce_papers.engine.drawing import new_figure
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PHI = (0.5, 0.8, 0.95, 0.99)
-# Of the sources, the first so many share a φ.
+# φ of four sources, of which so many share one.
 _SHARED = {2: (0.8, 0.8, 0.95, 0.99), 3: (0.8, 0.8, 0.8, 0.99), 4: (0.8, 0.8, 0.8, 0.8)}
 # What a cell is called, how `make_recording` breaks it, and how much.
 _DIALS: tuple[tuple[str, Break, tuple[float, float, float]], ...] = (
@@ -42,7 +42,7 @@ def families(preset: Preset) -> dict[str, list[Experiment]]:
     if preset == "laptop":
         sizes = replace(sizes, steps=_STEPS)
     score = RecordingScore(method="flat", steps=sizes.steps, batch_size=sizes.batch_size, judged=True)
-    plain = RecordingPairs(phi=_PHI, rows=sizes.rows, test_rows=sizes.test_rows, candidates=sizes.candidates)
+    plain = recording_pairs(sizes, _PHI)
 
     def broken(name: str, **changes: object) -> Experiment:
         pairs = plain.model_copy(update=changes)

@@ -71,18 +71,7 @@ def experiments(preset: Preset) -> list[Experiment]:
 
 
 def measure(process: DataGeneratingProcess, embed: world.Embed, count: int, seed: int) -> Metrics:
-    """Edit fresh images and score the edits.
-
-    Args:
-        process: whose observations are decoded latents.
-        embed: from observations to embeddings.
-        count: images to learn the edit from, and as many to edit.
-        seed: draws them.
-
-    Returns:
-        The scores, and pictures of the first edits.
-
-    """
+    """Edit fresh images, as many as the edit is learned from; gives scores, and some of the pictures."""
     generator = stream(seed, "test pairs")
     others, asked = (process.sample(count, generator) for _ in range(2))
     assert others.z is not None
@@ -122,16 +111,10 @@ class Editor(NamedTuple):
     readout: Tensor
 
     def swap(self, one: Tensor, other: Tensor, part: str) -> Tensor:
-        """Put a part of other images in the place of the same part of one, and read the latents.
+        """Put a part of other embeddings (N, d) in the place of the same part of one, and read the latents.
 
-        Args:
-            one: embeddings (N, d).
-            other: embeddings (N, d).
-            part: "style", the half of the axes along which pairs vary most, or "content", the rest.
-
-        Returns:
-            Latents (N, k) of length 1.
-
+        "style" is the half of the axes along which pairs vary most, "content" the rest. Gives latents (N, k)
+        of length 1.
         """
         style = self.axes.shape[1] // 2
         columns = slice(0, style) if part == "style" else slice(style, None)
@@ -147,9 +130,6 @@ def fit_editor(z: Tensor, z_pos: Tensor, latents: Tensor) -> Editor:
         z: embeddings (N, d).
         z_pos: of the positives.
         latents: (N, k) for the linear readout: a decoder can only be told its own latents.
-
-    Returns:
-        The editor.
 
     """
     h, h_pos = z.double(), z_pos.double()
@@ -182,24 +162,15 @@ def on_sphere(z: Tensor) -> Tensor:
 
 
 def swap_scores(edited: Tensor, one: Tensor, other: Tensor, columns: Sequence[int]) -> tuple[float, float]:
-    """Score an edit of latents.
+    """Score an edit of latents (N, k) that puts some columns of `other` in the place of those of `one`.
 
-    Args:
-        edited: (N, k) after the edit.
-        one: before it.
-        other: where the swapped columns should come from.
-        columns: that are swapped.
-
-    Returns:
-        Share of the variance of the swapped latents that arrives, and of the others that stays: 1 if exact,
-        0 if the edit always gives the same image.
-
+    Gives the share of the variance of the swapped latents that arrives, and of the others that stays: 1 if
+    exact, 0 if the edit always gives the same image.
     """
     ideal = swapped(one, other, columns)
-    rest = [column for column in range(one.shape[1]) if column not in set(columns)]
-    return explained(edited[:, list(columns)], ideal[:, list(columns)]), explained(
-        edited[:, rest], ideal[:, rest]
-    )
+    rest = [column for column in range(one.shape[1]) if column not in columns]
+    arrives, stays = (explained(edited[:, part], ideal[:, part]) for part in (list(columns), rest))
+    return arrives, stays
 
 
 def explained(found: Tensor, truth: Tensor) -> float:

@@ -27,7 +27,7 @@ _BASE = (4.0, 8.0, 16.0, 32.0)
 _FACTORS = (1.0, 4.0, 16.0)
 _KINDS = "two kinds"
 _FORCED = "forced onto the sphere"
-# Shares of the rows, by quantiles, between whose Λ̂ a column's spread is told.
+# Quantiles over the rows between which the spread of Λ̂ is measured.
 _LOW, _HIGH = 0.025, 0.975
 
 
@@ -92,7 +92,7 @@ class PlacePairs(Pairs):
 
 
 class PlaceScore(ProcessScore):
-    """R² where anchors are, and outside of there, by a linear map that was fitted inside."""
+    """R² where anchors are, and outside of that region, by a linear map that was fitted inside."""
 
     def run(self, experiment: Experiment, seed: int) -> Metrics:
         """Train, and measure on fresh pairs."""
@@ -123,22 +123,13 @@ class PlaceScore(ProcessScore):
 
 
 def r2_elsewhere(z: Tensor, e: Tensor, z_far: Tensor, e_far: Tensor) -> float:
-    """Fit a linear map from embeddings to latents on some rows, and give its mean R² on others.
+    """Fit a linear map from embeddings e (N, k) to latents z (N, d), and give its mean R² on other rows.
 
-    Example:
-        >>> z, far = torch.randn(100, 2), 3 * torch.randn(50, 2)
-        >>> round(r2_elsewhere(z, 2 * z + 1, far, 2 * far + 1), 4)
-        1.0
+    It is below 0 if the map does worse than the mean of these.
 
-    Args:
-        z: latents (N, d).
-        e: their embeddings (N, k).
-        z_far: other latents (M, d).
-        e_far: their embeddings (M, k).
-
-    Returns:
-        Mean over latents; below 0 if the map does worse than the mean of the others.
-
+    >>> z, far = torch.randn(100, 2), 3 * torch.randn(50, 2)
+    >>> round(r2_elsewhere(z, 2 * z + 1, far, 2 * far + 1), 4)
+    1.0
     """
     here, there = (torch.cat([rows, rows.new_ones(len(rows), 1)], dim=1).double() for rows in (e, e_far))
     wrong = there @ torch.linalg.lstsq(here, z.double()).solution - z_far.double()
@@ -170,7 +161,7 @@ def _experiment(name: str, pairs: PlacePairs, method: Method, preset: Preset) ->
     sizes = _SIZES[preset]
     recipe = sizes.build()
     if method.space == "sphere":
-        # The steps from Rᵈ onto the sphere, and the fits there, take anchors for uniform on one.
+        # The steps from Rᵈ onto the sphere, and the fits there, assume anchors that are uniform on one.
         recipe = recipe.model_copy(update={"unfold": None, "close": None})
     return Experiment(
         name=name,

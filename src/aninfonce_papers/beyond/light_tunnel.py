@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from pydantic import JsonValue, PositiveInt
@@ -13,10 +13,10 @@ from aninfonce.diagnostics import AuditReport, audit
 from aninfonce.estimator import ContrastiveICA, ContrastiveICAWarning
 from aninfonce.extending import derive_seed
 from aninfonce.metrics import kernel_ridge_r2, linear_r2, mean_correlation_coefficient
-from aninfonce_papers.beyond.methods import SIZES
+from aninfonce_papers.beyond.methods import SIZES, Found, estimator
 from aninfonce_papers.beyond.worlds import Matrix
 from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Row, Score, Study
-from aninfonce_papers.engine.drawing import new_figure
+from aninfonce_papers.engine.drawing import dots, new_figure
 from aninfonce_papers.worlds.tunnel import VIEWS, Tunnel, View, malus, step_pairs, walk
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ Method = Literal[
 _MOTIONS: tuple[Motion, ...] = get_args(Motion)
 _METHODS: tuple[Method, ...] = get_args(Method)
 _OURS: tuple[Method, ...] = ("ours", "ours, as advised")
-_COLUMNS = 5
+_NAMES = ("red", "green", "blue", "θ₁", "θ₂")
+_COLUMNS = len(_NAMES)
 _LIGHTS, _ANGLES, _MALUS = slice(0, 3), slice(3, 5), 5
 _SEEN = [0, 1, 2, _MALUS]
 
@@ -67,13 +68,6 @@ class TunnelPairs(Pairs):
         return walk(self.phi, total, seed, self.view)
 
 
-class Found(NamedTuple):
-    """What a method makes of the rows to look at, and what else it tells."""
-
-    embedding: Matrix
-    more: Metrics
-
-
 class TunnelScore(Score):
     """Finds the factors of the tunnel, and compares them with the true ones on rows not trained on.
 
@@ -103,17 +97,7 @@ class TunnelScore(Score):
         return scores(truth, _linear(x, pairs.rows, self.method, seed))
 
     def contrastive(self, tunnel: Tunnel, pairs: TunnelPairs, seed: int) -> Found:
-        """Train, audit, and if advised train again with fewer columns.
-
-        Args:
-            tunnel: what is seen, all rows.
-            pairs: how many to train on.
-            seed: of weights and batches.
-
-        Returns:
-            The embedding of the other rows, and what the audit says of it.
-
-        """
+        """Train, audit, and if advised train again with fewer columns; embeds the rows to look at."""
         rows = pairs.rows
         held = slice(rows, None)
         looked_at = (
@@ -131,9 +115,7 @@ class TunnelScore(Score):
                 break
             columns = fewer
         lost: list[JsonValue] = [
-            name
-            for name, r2 in zip(_names(), report["identifiability"].details["r2"], strict=True)
-            if r2 < 0.9
+            name for name, r2 in zip(_NAMES, report["identifiability"].details["r2"], strict=True) if r2 < 0.9
         ]
         more: dict[str, JsonValue] = {
             "columns": columns,
@@ -146,19 +128,13 @@ class TunnelScore(Score):
             "space": model.space_,
             "held-out bits": float(model.score(*looked_at)),
         }
-        return Found(np.asarray(model.transform(tunnel.x[held])), more)
+        return Found(np.asarray(model.transform(tunnel.x[held])), None, more)
 
     def _fit(self, tunnel: Tunnel, columns: int, pairs: TunnelPairs, seed: int) -> ContrastiveICA:
         network: dict[str, Any] = {}
         if pairs.view == "camera":
             network = {"encoder": "small-conv", "encoder_options": {"width": 8}}
-        model = ContrastiveICA(
-            columns,
-            max_steps=self.steps,
-            random_state=derive_seed(seed, "weights") % 2**31,
-            device="cpu",
-            **network,
-        )
+        model = estimator(columns, seed, max_steps=self.steps, **network)
         positives = None if tunnel.x_pos is None else tunnel.x_pos[: pairs.rows]
         with warnings.catch_warnings():
             # Columns that share nothing, which the row counts, and pictures that vary in three directions.
@@ -167,7 +143,7 @@ class TunnelScore(Score):
 
 
 def verdict(report: AuditReport) -> str:
-    """Give the sentence of the audit that says most of which assumption breaks, with no truth to look at."""
+    """Give the sentence of the audit that says best, without the truth, which assumption is broken."""
     told = [finding.advice for finding in report.concerns if finding.name != "identifiability"]
     if directions_without_news(report):
         told.insert(0, report["spectrum"].advice)
@@ -175,21 +151,12 @@ def verdict(report: AuditReport) -> str:
 
 
 def directions_without_news(report: AuditReport) -> int:
-    """Count the directions along which the audit cannot tell pairs from chance: columns too many."""
+    """Count the directions along which the audit cannot tell pairs from chance: surplus columns."""
     return int(report["spectrum"].details.get("no_better_than_chance", 0))
 
 
 def scores(truth: Matrix, embedding: Matrix) -> Metrics:
-    """Compare an embedding (N, k) with lights, angles and cos²(θ₁ − θ₂), (N, 6).
-
-    Args:
-        truth: the five factors, and what is seen of the last two.
-        embedding: of the same rows.
-
-    Returns:
-        R² and mean correlation coefficients.
-
-    """
+    """Compare an embedding (N, k) with lights, angles and cos²(θ₁ − θ₂), (N, 6): R² and correlations."""
     return {
         **r2_of(linear_r2(truth, embedding).per_dimension),
         "mean correlation": mean_correlation_coefficient(truth[:, :_MALUS], embedding).mean,
@@ -212,12 +179,8 @@ def r2_of(each: Sequence[float]) -> Metrics:
     }
 
 
-def _names() -> tuple[str, ...]:
-    return ("red", "green", "blue", "θ₁", "θ₂")
-
-
 def _principal(x: Matrix, rows: int, *, columns: int | None = None, whitened: bool = False) -> Matrix:
-    """Give the rows to look at in principal components of scaled channels, but for those of rounding."""
+    """Give the rows to look at in principal components of scaled channels, without those of rounding."""
     varied = x[:, x[:rows].std(axis=0) > 0]
     unit = (varied - varied[:rows].mean(axis=0)) / varied[:rows].std(axis=0)
     _, spread, axes = np.linalg.svd(unit[:rows], full_matrices=False)
@@ -245,11 +208,11 @@ def _linear(x: Matrix, rows: int, method: Method, seed: int) -> Matrix:
 def experiments(preset: Preset) -> list[Experiment]:
     """Give each method in each view, on pairs and on a recording."""
     sizes = SIZES[preset]
-    # Convolutions take twice as long; as many steps as help would be twice as many.
+    # Convolutions take twice as long, and as many steps as help would be twice as many.
     steps = {view: sizes.steps if preset == "smoke" or view == "camera" else None for view in VIEWS}
     return [
         Experiment(
-            name=f"{view}, {motion}: {method}",
+            name=_name(view, motion, method),
             pairs=TunnelPairs(view=view, motion=motion, rows=sizes.rows, test_rows=sizes.test_rows),
             score=TunnelScore(method=method, steps=steps[view] if method in _OURS else None),
             seconds={"ours": 15.0, "ours, as advised": 25.0, "nonlinear regression": 15.0}.get(method, 1.0),
@@ -260,23 +223,19 @@ def experiments(preset: Preset) -> list[Experiment]:
     ]
 
 
+def _name(view: View, motion: Motion, method: Method) -> str:
+    return f"{view}, {motion}: {method}"
+
+
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Draw R² of lights, angles and cos²(θ₁ − θ₂) for each method, one panel a view and motion."""
+    """Draw R² of lights, angles and cos²(θ₁ − θ₂) for each method, one panel per view and motion."""
     figure = new_figure(10.0, 5.0)
     panels = figure.subplots(len(_MOTIONS), len(VIEWS), sharex=True, sharey=True)
-    names: list[str] = list(_METHODS)
+    metrics = {what: f"R², {what}" for what in ("lights", "angles", "cos²")}
     for line, motion in zip(panels, _MOTIONS, strict=True):
         for panel, view in zip(line, VIEWS, strict=True):
-            start = f"{view}, {motion}: "
-            mine = [(row.cell.removeprefix(start), row) for row in rows if row.cell.startswith(start)]
-            for place, what in enumerate(("lights", "angles", "cos²")):
-                values = [row.number(f"R², {what}") for _, row in mine]
-                places = [names.index(method) + 0.2 * (place - 1) for method, _ in mine]
-                panel.plot(values, places, "o", color=f"C{place}", alpha=0.7, label=what)
-            panel.set(
-                title=f"{view}, {motion}", xlim=(-0.05, 1.02), yticks=range(len(names)), yticklabels=names
-            )
-    panels[0, 0].invert_yaxis()
+            dots(panel, rows, {_name(view, motion, method): method for method in _METHODS}, metrics)
+            panel.set(title=f"{view}, {motion}", xlim=(-0.05, 1.02))
     panels[0, 0].legend(fontsize=8)
     for panel in panels[-1]:
         panel.set_xlabel("R²")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 import torch
 from pydantic import JsonValue, PositiveInt
 
-from aninfonce.alignment import time_constant
+from aninfonce.alignment import LinearModes, joint_diagonalisation, linear_modes, time_constant
 from aninfonce.diagnostics import audit
 from aninfonce.estimator import ContrastiveICA
 from aninfonce.extending import derive_seed
@@ -94,6 +95,12 @@ class RecordingPairs(Pairs):
         )
 
 
+def recording_pairs(sizes: Sizes, phi: tuple[float, ...], lag: int = 1) -> RecordingPairs:
+    """Give a recording of some size that breaks nothing."""
+    rows, test_rows, candidates = sizes.rows, sizes.test_rows, sizes.candidates
+    return RecordingPairs(phi=phi, rows=rows, test_rows=test_rows, candidates=candidates, lag=lag)
+
+
 class RecordingScore(Score):
     """Finds the sources of a recording, and compares them with the true ones on its end.
 
@@ -120,33 +127,15 @@ class RecordingScore(Score):
         if self.method in METHODS:
             found = self.contrastive(recording.x, pairs.rows, pairs.lag, seed)
         else:
-            found = amuse(recording.x, pairs.rows, pairs.lag)
+            found = second_order(recording.x, pairs.rows, [pairs.lag])
         metrics = scores(recording, found, pairs.rows)
         return {**metrics, **errors(recording, found, pairs.lag)} if self.timed else metrics
 
     def contrastive(self, x: Matrix, rows: int, lag: int, seed: int) -> Found:
-        """Train on the first rows, in pairs that are `lag` apart, and embed the others.
-
-        Args:
-            x: (T, D) observations, in the order of time.
-            rows: to train on.
-            lag: rows from an anchor to its positive.
-            seed: of weights and batches.
-
-        Returns:
-            The embedding of the rows that were not trained on.
-
-        """
+        """Train on the first rows of x (T, D), in pairs that are `lag` apart, and embed the others."""
         columns = x.shape[1] + (self.method == "sphere, d + 1 columns")
-        model = ContrastiveICA(
-            columns,
-            **METHODS[self.method],
-            lag=lag,
-            max_steps=self.steps,
-            batch_size=self.batch_size,
-            random_state=derive_seed(seed, "weights") % 2**31,
-            device="cpu",
-        ).fit(x[:rows])
+        sizes = {"max_steps": self.steps, "batch_size": self.batch_size}
+        model = estimator(columns, seed, lag=lag, **sizes, **METHODS[self.method]).fit(x[:rows])
         flat = METHODS[self.method]["space"] == "flat"
         more: dict[str, JsonValue] = {"held-out bits": float(model.score(x[rows:]))}
         if flat:
@@ -166,57 +155,58 @@ class Found(NamedTuple):
     """(k,) Λ̂ of columns of unit variance; None where it is that of something else."""
     more: Metrics
     """What else there is to tell."""
+    modes: LinearModes | None = None
+    """How the columns move, where that was fitted."""
 
 
-def amuse(x: Matrix, rows: int, lag: int = 1) -> Found:
-    """Turn decorrelated channels to the axes of their lagged covariance: the linear floor.
+def second_order(x: Matrix, rows: int, lags: Sequence[int]) -> Found:
+    """Turn decorrelated channels to axes that make all lagged covariances diagonal: AMUSE, or SOBI.
 
     Example:
         >>> rng = np.random.default_rng(0)
         >>> slow = np.cumsum(rng.normal(size=4000)) / 60
         >>> x = np.stack([slow, rng.normal(size=4000)], axis=1) @ [[0.6, 0.8], [-0.8, 0.6]]
-        >>> found = amuse(x, rows=2000)
-        >>> bool(abs(np.corrcoef(found.embedding[:, 1], slow[2000:])[0, 1]) > 0.99)
+        >>> for lags in ((1,), (1, 2)):
+        ...     found = second_order(x, 2000, lags).embedding
+        ...     bool(abs(np.corrcoef(found[:, 1], slow[2000:])[0, 1]) > 0.99)
+        True
         True
 
     Args:
         x: (T, D) observations, in the order of time.
         rows: to learn from.
-        lag: rows from an anchor to its positive.
+        lags: one for AMUSE, several for SOBI.
 
     Returns:
-        The other rows in those axes, with Λ̂ from their autocorrelation.
+        The other rows in those axes, with Λ̂ from their autocorrelation over the first lag.
 
     References:
         Tong et al., "AMUSE: a new blind identification algorithm" (1990).
+        Belouchrani et al., "A blind source separation technique using second-order statistics" (1997).
 
     """
-    white = whitened(x, rows)
-    lagged = white[: rows - lag].T @ white[lag:rows] / (rows - lag)
-    correlation, axes = np.linalg.eigh(0.5 * (lagged + lagged.T))
-    phi = correlation.clip(0.0, 1.0 - 1e-6)
-    return Found(white[rows:] @ axes, phi / (1 - phi**2), {})
-
-
-def whitened(x: Matrix, rows: int) -> Matrix:
-    """Give all rows (T, D) in axes along which the first ones are uncorrelated and of unit variance."""
     spread, directions = np.linalg.eigh(np.cov(x[:rows].T))
-    white: Matrix = (x - x[:rows].mean(axis=0)) @ (directions / np.sqrt(spread))
-    return white
+    white = (x - x[:rows].mean(axis=0)) @ (directions / np.sqrt(spread))
+    lagged = [white[: rows - lag].T @ white[lag:rows] / (rows - lag) for lag in lags]
+    found = joint_diagonalisation(torch.from_numpy(np.stack(lagged)))
+    phi = found.diagonals[0].numpy().clip(0.0, 1.0 - 1e-6)
+    return Found(white[rows:] @ found.axes.numpy(), phi / (1 - phi**2), {})
+
+
+def mode_decomposition(x: Matrix, rows: int, lag: int) -> LinearModes:
+    """Regress each of the first rows of x (T, D) on the one a lag before it: dynamic mode decomposition."""
+    clusters = np.arange(rows - lag) // max(lag, round(rows**0.5))
+    return linear_modes(x[: rows - lag], x[lag:rows], clusters=clusters)
+
+
+def estimator(columns: int, seed: int, **settings: Any) -> ContrastiveICA:
+    """Give the estimator, its weights and batches drawn by the seed of a run."""
+    own = derive_seed(seed, "weights") % 2**31
+    return ContrastiveICA(columns, random_state=own, device="cpu", **settings)
 
 
 def scores(recording: Recording, found: Found, rows: int) -> Metrics:
-    """Compare what was found with the sources, on rows that were not trained on.
-
-    Args:
-        recording: with its sources.
-        found: by a method.
-        rows: that were trained on.
-
-    Returns:
-        R², mean correlation coefficient, that of ranks, and what else the method tells.
-
-    """
+    """Compare what was found with the sources, on rows that were not trained on: R² and correlations."""
     z = recording.z[rows:]
     return {
         "R²": linear_r2(z, found.embedding).mean,
@@ -227,17 +217,7 @@ def scores(recording: Recording, found: Found, rows: int) -> Metrics:
 
 
 def errors(recording: Recording, found: Found, lag: int) -> Metrics:
-    """Compare Λ̂, and the time constants that follow from it, with the truth; nothing without Λ̂.
-
-    Args:
-        recording: of which nothing is broken.
-        found: by a method.
-        lag: rows from an anchor to its positive.
-
-    Returns:
-        Mean relative errors, sorted against sorted.
-
-    """
+    """Give the mean relative errors of Λ̂, sorted against sorted, and of time constants; none without Λ̂."""
     if found.concentration is None:
         return {}
     tau = time_constant(torch.from_numpy(recording.concentration))

@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import torch
 from pydantic import JsonValue, PositiveInt
 
-from aninfonce.alignment import LinearModes, joint_diagonalisation, linear_modes, recording_modes
-from aninfonce.estimator import ContrastiveICA
-from aninfonce.extending import derive_seed
+from aninfonce.alignment import recording_modes
 from aninfonce.metrics import linear_r2
 from aninfonce_papers.beyond.cebra_time import CebraSettings, cebra_time
-from aninfonce_papers.beyond.methods import SIZES, whitened
+from aninfonce_papers.beyond.methods import SIZES, Found, estimator, mode_decomposition, second_order
 from aninfonce_papers.beyond.turning import Kind, Turning, make_turning
 from aninfonce_papers.beyond.worlds import Matrix
 from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Row, Score, Study
+from aninfonce_papers.engine.drawing import dots, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,15 +43,6 @@ _SOURCES: Method = "the sources themselves"
 _METHODS: tuple[Method, ...] = get_args(Method)
 # A found frequency further from the true one than this share of it does not count as found.
 _NEAR = 0.05
-
-
-class Columns(NamedTuple):
-    """What a method makes of rows that it did not see, and what it knows of their motion."""
-
-    embedding: Matrix
-    """(T, d)."""
-    modes: LinearModes | None
-    more: Metrics
 
 
 class TurningPairs(Pairs):
@@ -92,7 +81,7 @@ _WORLDS = {
     "nothing turns": TurningPairs(kind="rotating", phi=(0.5, 0.7, 0.85, 0.95, 0.99)),
     _HARDLY: TurningPairs(kind="ar2", angles=(0.15, 0.5, 1.1), sizes=(0.98, 0.97, 0.96)),
 }
-# Of the world that shows where they end, only some.
+# On the world that shows the limits of the methods, only some of them.
 _OF_HARDLY: tuple[Method, ...] = ("linear dynamics", _DMD, _SOURCES)
 # Best of `grid` by R² with the truth, on seed 1000 of the rotating sources, which is scored nowhere
 # (`python -m benchmarks.oscillators_tuning`): cosine, the lag itself, and a temperature that is trained.
@@ -127,9 +116,9 @@ class TurningScore(Score):
         elif self.method == _CEBRA:
             assert self.cebra is not None
             e = cebra_time(world.x, pairs.rows, world.z.shape[1], seed, self.cebra)
-            # Its columns may be turned in any way: those of their modes are as good as it can have them.
+            # Its columns may be rotated in any way: those of their modes are the best that it can have.
             modes = recording_modes(e[: pairs.rows], world.lag)
-            found = Columns(modes(e[pairs.rows :]), modes, {})
+            found = Found(modes(e[pairs.rows :]), None, {}, modes)
         else:
             found = _linear(world, self.method, pairs.rows)
         z = world.z[pairs.rows :]
@@ -147,30 +136,24 @@ class TurningScore(Score):
             metrics |= damping_error(seen, times, truth, [-1 / math.log(size) for size in pairs.sizes])
         return metrics
 
-    def contrastive(self, world: Turning, rows: int, seed: int) -> Columns:
+    def contrastive(self, world: Turning, rows: int, seed: int) -> Found:
         """Train on the first rows, and embed the others."""
         lag = world.lag
-        model = ContrastiveICA(
-            world.z.shape[1],
-            **_TRAINED[self.method],
-            lag=lag,
-            max_steps=self.steps,
-            random_state=derive_seed(seed, "weights") % 2**31,
-            device="cpu",
-        ).fit(world.x[:rows])
+        model = estimator(world.z.shape[1], seed, lag=lag, max_steps=self.steps, **_TRAINED[self.method])
+        model.fit(world.x[:rows])
         more: dict[str, JsonValue] = {"held-out bits": float(model.score(world.x[rows:]))}
         if model.dynamics_gain_ is not None:
             more["bits beyond no change"] = model.dynamics_gain_.bits
             more["bits of turning"] = model.dynamics_gain_.turning_bits
         modes = model.modes_
         if modes is None:
-            # A method without dynamics gets the same look at what its columns do.
+            # The columns of a method without dynamics are looked at in the same way.
             modes = recording_modes(np.asarray(model.transform(world.x[:rows]), dtype=np.float64), lag)
-        return Columns(np.asarray(model.transform(world.x[rows:])), modes, more)
+        return Found(np.asarray(model.transform(world.x[rows:])), None, more, modes)
 
 
 def experiments(preset: Preset) -> list[Experiment]:
-    """Give each method on each kind of recording; of the one that shows where they end, some."""
+    """Give each method on each kind of recording; on the one that shows their limits, only some."""
     sizes = SIZES[preset]
     held = {"rows": sizes.rows, "test_rows": sizes.test_rows, "candidates": sizes.candidates}
     steps = sizes.steps if preset == "smoke" else None
@@ -196,61 +179,22 @@ def _score(world: str, method: Method, steps: int | None) -> TurningScore:
     return TurningScore(method=method, steps=steps if method in _TRAINED else None)
 
 
-def _linear(world: Turning, method: Method, rows: int) -> Columns:
+def _linear(world: Turning, method: Method, rows: int) -> Found:
     if method in (_DMD, _SOURCES):
         seen = world.x if method == _DMD else world.z
-        clusters = np.arange(rows - world.lag) // max(world.lag, round(rows**0.5))
-        modes = linear_modes(seen[: rows - world.lag], seen[world.lag : rows], clusters=clusters)
-        return Columns(modes(seen[rows:]), modes, {})
-    return Columns(second_order(world.x, rows, _LAGS[method]), None, {})
-
-
-def second_order(x: Matrix, rows: int, lags: Sequence[int]) -> Matrix:
-    """Turn decorrelated channels to axes that make all lagged covariances diagonal: AMUSE, or SOBI.
-
-    Example:
-        >>> rng = np.random.default_rng(0)
-        >>> slow = np.cumsum(rng.normal(size=4000)) / 60
-        >>> x = np.stack([slow, rng.normal(size=4000)], axis=1) @ [[0.6, 0.8], [-0.8, 0.6]]
-        >>> found = second_order(x, 2000, (1, 2))
-        >>> bool(abs(np.corrcoef(found[:, 1], slow[2000:])[0, 1]) > 0.99)
-        True
-
-    Args:
-        x: (T, D) observations, in the order of time.
-        rows: to learn from.
-        lags: one for AMUSE, several for SOBI.
-
-    Returns:
-        The other rows in those axes.
-
-    References:
-        Tong et al., "AMUSE: a new blind identification algorithm" (1990).
-        Belouchrani et al., "A blind source separation technique using second-order statistics" (1997).
-
-    """
-    white = whitened(x, rows)
-    lagged = [white[: rows - lag].T @ white[lag:rows] / (rows - lag) for lag in lags]
-    found: Matrix = white[rows:] @ joint_diagonalisation(torch.from_numpy(np.stack(lagged))).axes.numpy()
-    return found
+        modes = mode_decomposition(seen, rows, world.lag)
+        return Found(modes(seen[rows:]), None, {}, modes)
+    return second_order(world.x, rows, _LAGS[method])
 
 
 def block_r2(z: Matrix, embedding: Matrix, blocks: Sequence[Sequence[int]]) -> float:
-    """Read each block of sources off as many columns, the best for it: 1 if blocks are separated.
+    """Read each block of columns of z (T, d) off as many columns of an embedding (T, k), the best for it.
 
-    Example:
-        >>> z = np.random.default_rng(0).normal(size=(1000, 3))
-        >>> round(block_r2(z, z[:, [2, 0, 1]], [[0, 1], [2]]), 6)
-        1.0
+    Gives the mean R² over blocks: 1 if they are separated.
 
-    Args:
-        z: sources (T, d).
-        embedding: (T, k).
-        blocks: columns of z.
-
-    Returns:
-        Mean R² over blocks.
-
+    >>> z = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> round(block_r2(z, z[:, [2, 0, 1]], [[0, 1], [2]]), 6)
+    1.0
     """
     best = [
         max(
@@ -263,7 +207,10 @@ def block_r2(z: Matrix, embedding: Matrix, blocks: Sequence[Sequence[int]]) -> f
 
 
 def frequency_errors(found: Sequence[float], truth: Sequence[float]) -> Metrics:
-    """Compare each true frequency with the nearest of those found.
+    """Compare each true frequency with the nearest of those found, in turns per row.
+
+    Gives the mean relative error, 1 at most for each, and the share of frequencies within 5 %; nothing
+    without a truth.
 
     >>> frequency_errors([0.102, 0.3], [0.1, 0.2])
     {'error of frequencies': 0.255, 'frequencies found': 0.5}
@@ -271,15 +218,6 @@ def frequency_errors(found: Sequence[float], truth: Sequence[float]) -> Metrics:
     {'error of frequencies': 1.0, 'frequencies found': 0.0}
     >>> frequency_errors([0.1], [])
     {}
-
-    Args:
-        found: turns in a row.
-        truth: turns in a row.
-
-    Returns:
-        Mean relative error, 1 at most for each, and the share of frequencies within 5 %; nothing without a
-        truth.
-
     """
     if not truth:
         return {}
@@ -294,7 +232,9 @@ def frequency_errors(found: Sequence[float], truth: Sequence[float]) -> Metrics:
 def damping_error(
     found: Sequence[float], times: Sequence[float], truth: Sequence[float], true_times: Sequence[float]
 ) -> Metrics:
-    """Compare time constants of oscillators, each with that of the nearest frequency found.
+    """Compare time constants of oscillators, in rows, each with that of the nearest frequency found.
+
+    Gives the mean relative error, 1 at most for each; nothing without a truth.
 
     >>> damping_error([0.102, 0.3], [9.0, 5.0], [0.1], [10.0])
     {'error of time constants': 0.1}
@@ -302,16 +242,6 @@ def damping_error(
     {'error of time constants': 1.0}
     >>> damping_error([0.1], [9.0], [], [])
     {}
-
-    Args:
-        found: turns in a row.
-        times: rows after which each of them has fallen to 1/e.
-        truth: turns in a row.
-        true_times: that go with them.
-
-    Returns:
-        Mean relative error, 1 at most for each; nothing without a truth.
-
     """
     if not truth:
         return {}
@@ -324,20 +254,13 @@ def damping_error(
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Draw R² and block R² of each method, one panel a world."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.0, 3.2), layout="constrained")
+    """Draw R² and block R² of each method, one panel per world."""
+    figure = new_figure(10.0, 3.2)
     panels = figure.subplots(1, len(_WORLDS), sharey=True)
-    names: list[str] = list(_METHODS)
     for panel, world in zip(panels, _WORLDS, strict=True):
-        mine = [(row.cell.partition(": ")[2], row) for row in rows if row.cell.startswith(f"{world}: ")]
-        for metric, colour, shift in (("R²", "C0", -0.1), ("block R²", "C1", 0.1)):
-            values = [row.number(metric) for _, row in mine]
-            places = [names.index(method) + shift for method, _ in mine]
-            panel.plot(values, places, "o", color=colour, alpha=0.7, label=metric)
-        panel.set(title=world, xlim=(0.0, 1.02), yticks=range(len(names)), yticklabels=names)
-    panels[0].invert_yaxis()
+        lines = {f"{world}: {method}": method for method in _METHODS}
+        dots(panel, rows, lines, {"R²": "R²", "block R²": "block R²"})
+        panel.set(title=world, xlim=(0.0, 1.02))
     panels[0].legend()
     return {"oscillators": figure}
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from pydantic import JsonValue, PositiveFloat, PositiveInt
 
-from aninfonce.alignment import LinearModes, linear_modes, recording_modes
-from aninfonce.estimator import ContrastiveICA, ContrastiveICAWarning
-from aninfonce.extending import derive_seed
-from aninfonce_papers.beyond.oscillators import second_order
+from aninfonce.alignment import LinearModes, recording_modes
+from aninfonce.estimator import ContrastiveICAWarning
+from aninfonce_papers.beyond.methods import estimator, mode_decomposition, second_order
 from aninfonce_papers.beyond.worlds import Matrix
 from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Row, Score, Study
 from aninfonce_papers.engine.drawing import new_figure
@@ -23,10 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Method = Literal["linear dynamics", "flat", "dynamic mode decomposition", "PCA", "SOBI", "AMUSE"]
-_TRAINED: dict[Method, dict[str, Any]] = {
-    "linear dynamics": {"dynamics": "linear"},
-    "flat": {},
-}
+_TRAINED: dict[Method, dict[str, Any]] = {"linear dynamics": {"dynamics": "linear"}, "flat": {}}
 _LAGS: dict[Method, tuple[int, ...]] = {"SOBI": (1, 2, 4, 8, 16, 32, 64), "AMUSE": (12,)}
 _METHODS: tuple[Method, ...] = get_args(Method)
 _STACKED: tuple[Method, ...] = ("linear dynamics", "dynamic mode decomposition")
@@ -53,7 +49,7 @@ class WalkingPairs(Pairs):
     apart: PositiveInt = 4
 
     def open(self) -> Walking:
-        """Read the recording, each channel of motion brought to one scale by what is learned from."""
+        """Read the recording, with channels of motion on one scale: that of the rows to learn from."""
         walking = open_walking()
         seen = walking.motion[: self.rows(len(walking.motion))]
         motion = (walking.motion - seen.mean(axis=0)) / seen.std(axis=0)
@@ -119,29 +115,11 @@ class WalkingScore(Score):
         return metrics
 
     def find(self, walking: Walking, rows: int, lag: int, seed: int) -> Columns:
-        """Learn from the first rows and embed all.
-
-        Args:
-            walking: the recording.
-            rows: to learn from.
-            lag: rows from an anchor to its positive.
-            seed: of weights and batches.
-
-        Returns:
-            What the method makes of it.
-
-        """
-        x, rate = walking.motion, walking.rate
+        """Learn from the first rows and embed all."""
+        x = walking.motion
         if self.method in _TRAINED:
-            model = ContrastiveICA(
-                self.columns,
-                **_TRAINED[self.method],
-                lag=lag,
-                rate=rate,
-                max_steps=self.steps,
-                random_state=derive_seed(seed, "weights") % 2**31,
-                device="cpu",
-            )
+            settings = {"lag": lag, "rate": walking.rate, "max_steps": self.steps, **_TRAINED[self.method]}
+            model = estimator(self.columns, seed, **settings)
             with warnings.catch_warnings():
                 # Columns that share nothing: there are as many as the harmonics might need.
                 warnings.simplefilter("ignore", ContrastiveICAWarning)
@@ -154,19 +132,16 @@ class WalkingScore(Score):
             modes = model.modes_
             if modes is not None:
                 return Columns(e, modes.ahead, np.zeros(e.shape[1]), modes, model.mode_shares_, more)
-            # A method without dynamics gets the same look at what its columns do.
+            # The columns of a method without dynamics are looked at in the same way.
             return _by_modes(recording_modes(e[:rows], lag), e, x, rows, more)
         if self.method == "dynamic mode decomposition":
-            clusters = np.arange(rows - lag) // max(lag, round(rows**0.5))
-            modes = linear_modes(x[: rows - lag], x[lag:rows], clusters=clusters)
-            return _by_modes(modes, x, x, rows, {})
+            return _by_modes(mode_decomposition(x, rows, lag), x, x, rows, {})
         if self.method == "PCA":
             axes = np.linalg.svd(x[:rows], full_matrices=False)[2][: self.columns]
             return _each_by_itself(x @ axes.T, rows, lag)
         # Learned from the first rows, and then asked for all.
-        return _each_by_itself(
-            second_order(np.concatenate([x[:rows], x]), rows, _LAGS[self.method]), rows, lag
-        )
+        found = second_order(np.concatenate([x[:rows], x]), rows, _LAGS[self.method])
+        return _each_by_itself(found.embedding, rows, lag)
 
 
 def experiments(preset: Preset) -> list[Experiment]:
@@ -199,17 +174,13 @@ def _each_by_itself(e: Matrix, rows: int, lag: int) -> Columns:
 
 
 def leading_turn(modes: LinearModes, shares: Matrix, lag: float, truth: float) -> Metrics:
-    """Tell the oscillator that explains most of what was observed, and whether any has the true frequency.
+    """Report the oscillator that explains most of what was observed, and whether any has the true frequency.
 
     Args:
-        modes: of some columns.
+        modes: of d columns.
         shares: (d,) of what was observed that each column's mode explains.
         lag: of a step, in seconds.
         truth: frequency to compare with, turns a second.
-
-    Returns:
-        Frequency and time constant with their intervals, of the leading one; only the number of oscillators
-        if there is none.
 
     """
     first = [int(pair[0]) for pair in modes.oscillators]
@@ -250,15 +221,12 @@ def bits_beyond_no_change(e: Matrix, step: Matrix, shift: int) -> float:
         step: (d, d) predicts the row `shift` later as `e @ step`.
         shift: rows.
 
-    Returns:
-        Bits a row.
-
     """
     then, now = e[shift:], e[:-shift]
-    spreads = []
-    for errors in (then - now, then - now @ step):
-        spreads.append(np.linalg.slogdet(errors.T @ errors / len(errors))[1])
-    return float(0.5 * (spreads[0] - spreads[1]) / math.log(2))
+    before, after = (
+        np.linalg.slogdet(errors.T @ errors / len(errors))[1] for errors in (then - now, then - now @ step)
+    )
+    return float(0.5 * (before - after) / math.log(2))
 
 
 def readout(e: Matrix, y: Matrix) -> Any:
@@ -269,7 +237,7 @@ def readout(e: Matrix, y: Matrix) -> Any:
 
 
 def mean_r2(truth: Matrix, guess: Matrix) -> float:
-    """Mean over columns of the share of variance that a guess explains, below 0 where it does harm.
+    """Mean over columns of the share of variance that a guess explains; below 0 if the mean is better.
 
     >>> mean_r2(np.array([[0.0], [1.0], [2.0]]), np.array([[0.0], [1.0], [2.0]]))
     1.0

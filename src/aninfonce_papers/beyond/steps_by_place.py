@@ -56,25 +56,15 @@ class NormalSteps(Conditional):
 
 
 def concentration_by_place(z: Tensor, base: Tensor, factor: float) -> Tensor:
-    """Λ of anchors: from one end of the first latent to the other, it changes by `factor`.
+    """Give Λ (N, d) of anchors (N, d): from one end of the first latent to the other it changes by `factor`.
 
     Λ of the first latent, the third and so on rises along the first latent, that of the others falls.
 
-    Example:
-        >>> ends = torch.tensor([[-REACH, 0.0], [0.0, 0.0], [REACH, 0.0]])
-        >>> concentration_by_place(ends, torch.tensor([4.0, 8.0]), 16.0)
-        tensor([[ 1., 32.],
-                [ 4.,  8.],
-                [16.,  2.]])
-
-    Args:
-        z: anchors (N, d).
-        base: Λ in the middle, (d,).
-        factor: at least 1.
-
-    Returns:
-        (N, d).
-
+    >>> ends = torch.tensor([[-REACH, 0.0], [0.0, 0.0], [REACH, 0.0]])
+    >>> concentration_by_place(ends, torch.tensor([4.0, 8.0]), 16.0)
+    tensor([[ 1., 32.],
+            [ 4.,  8.],
+            [16.,  2.]])
     """
     rises = torch.where(torch.arange(len(base)) % 2 == 0, 1.0, -1.0).to(z)
     return base.to(z) * factor ** (rises * z[:, :1] / (2 * REACH))
@@ -97,9 +87,6 @@ def steps_by_place(
         kinds: instead, two kinds of pairs with even odds, wherever the anchor is: those of the two ends.
         candidates: matrices drawn for each layer of the mixing.
 
-    Returns:
-        The process.
-
     """
     check_number(factor, "factor", minimum=1.0)
     middle, dim = torch.tensor(list(base)), len(base)
@@ -115,17 +102,6 @@ def steps_by_place(
 
 
 def outside(count: int, dim: int, generator: Generator, *, widened: float = 1.5) -> Tensor:
-    """Draw latents outside of the cube of the anchors: uniform in a larger cube, less the smaller.
-
-    Args:
-        count: rows of the larger cube.
-        dim: of the latents.
-        generator: source of randomness.
-        widened: how much larger the edge is.
-
-    Returns:
-        (n, d), with n below `count`.
-
-    """
+    """Draw `count` rows in a larger cube, and keep those outside of the cube of the anchors, (n, d)."""
     z = Uniform(Box(dim, -widened * REACH, widened * REACH)).sample(count, generator)
     return z[(z.abs() > REACH).any(dim=1)]

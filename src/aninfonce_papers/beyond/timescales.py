@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aninfonce_papers.beyond.methods import METHODS, SIZES, Method, RecordingPairs, RecordingScore
+from aninfonce_papers.beyond.methods import METHODS, SIZES, Method, RecordingScore, recording_pairs
 from aninfonce_papers.engine import Experiment, Preset, Row, Study
-from aninfonce_papers.engine.drawing import new_figure
+from aninfonce_papers.engine.drawing import dots, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,13 +26,7 @@ def experiments(preset: Preset) -> list[Experiment]:
     return [
         Experiment(
             name=name,
-            pairs=RecordingPairs(
-                phi=_PHI,
-                rows=sizes.rows,
-                test_rows=sizes.test_rows,
-                candidates=sizes.candidates,
-                lag=lag,
-            ),
+            pairs=recording_pairs(sizes, _PHI, lag),
             score=RecordingScore(method=method, steps=sizes.steps, batch_size=sizes.batch_size, timed=True),
             seconds=0.5 if method == _LINEAR else sizes.seconds,
         )
@@ -46,12 +40,9 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     left, right = figure.subplots(1, 2)
     found = {row.cell for row in rows}
     names = [cell.name for cell in experiments("laptop") if cell.name in found]
-    for metric, colour, shift in (("R²", "C0", -0.1), ("mean correlation", "C1", 0.1)):
-        values = [row.number(metric) for row in rows]
-        places = [names.index(row.cell) + shift for row in rows]
-        left.plot(values, places, "o", color=colour, alpha=0.7, label=metric)
-    left.set(yticks=range(len(names)), yticklabels=names, xlim=(0.0, 1.02))
-    left.invert_yaxis()
+    metrics = ("R²", "mean correlation")
+    dots(left, rows, dict(zip(names, names, strict=True)), dict(zip(metrics, metrics, strict=True)))
+    left.set_xlim(0.0, 1.02)
     left.legend()
     known = [row for row in rows if "Λ̂" in row.metrics]
     for number, name in enumerate(name for name in names if name in {row.cell for row in known}):

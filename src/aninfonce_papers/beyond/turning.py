@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-import torch
 
-from aninfonce.extending import check_choice, check_count, derive_seed, stream
-from aninfonce.mixing import InvertibleMLP
-from aninfonce_papers.beyond.worlds import Matrix
+from aninfonce.extending import check_choice, check_count, derive_seed
+from aninfonce_papers.beyond.worlds import Matrix, mixed
 
 Kind = Literal["rotating", "ar2"]
-# Rows before the first that is kept: of the start, .99 leaves less than 1 %.
+# Rows before the first that is kept: at φ = .99 less than 1 % of the start is then left.
 _BURN_IN = 500
 
 
@@ -62,9 +60,6 @@ def make_turning(
         seed: of sources and mixing.
         candidates: matrices drawn for each layer of the mixing.
 
-    Returns:
-        The recording.
-
     """
     check_choice(kind, "kind", get_args(Kind))
     check_count(rows, "rows")
@@ -77,20 +72,13 @@ def make_turning(
     turns = np.asarray(angles, dtype=np.float64) / (2 * np.pi)
     if kind == "ar2":
         sources = _second_order(np.asarray(angles), np.asarray(sizes), rows + 1, rng)
-        x = _mixed(sources, seed, candidates)
+        x = mixed(sources, seed, candidates)
         # Now and a row earlier, oscillator by oscillator.
         z = np.stack([sources[1:], sources[:-1]], axis=2).reshape(rows, -1)
         return Turning(np.concatenate([x[1:], x[:-1]], axis=1), z, pairs, turns, 2)
     z = _rotating(angles, sizes, phi, rows, rng)
     decays = [[place] for place in range(2 * len(angles), z.shape[1])]
-    return Turning(_mixed(z, seed, candidates), z, pairs + decays, turns, 1)
-
-
-def _mixed(z: Matrix, seed: int, candidates: int) -> Matrix:
-    mixing = InvertibleMLP(z.shape[1], candidates=candidates, generator=stream(seed, "mixing"))
-    with torch.no_grad():
-        mixed: Matrix = mixing(torch.from_numpy(z)).numpy()
-    return mixed
+    return Turning(mixed(z, seed, candidates), z, pairs + decays, turns, 1)
 
 
 def _rotating(

@@ -21,7 +21,7 @@ Matrix = npt.NDArray[np.float64]
 Break = Literal["none", "tails", "place", "noise", "correlation", "drift"]
 BREAKS: tuple[Break, ...] = get_args(Break)
 Innovations = Literal["normal", "laplace"]
-# Rows before the first that is kept: of the start, φ = .995 leaves less than 1 %.
+# Rows before the first that is kept: at φ = .995 less than 1 % of the start is then left.
 _BURN_IN = 1_000
 
 
@@ -66,9 +66,6 @@ def make_recording(
         dial: how much.
         candidates: matrices drawn for each layer of the mixing.
 
-    Returns:
-        The recording.
-
     """
     values = np.asarray(phi, dtype=np.float64)
     if values.ndim != 1 or not values.size or not ((values > 0) & (values < 1)).all():
@@ -89,13 +86,19 @@ def make_recording(
     if broken in ("place", "drift"):
         # Brought to unit variance in the whole recording; elsewhere the law has it.
         z = (z - z.mean(axis=0)) / z.std(axis=0)
-    mixing = InvertibleMLP(len(values), candidates=candidates, generator=stream(seed, "mixing"))
-    with torch.no_grad():
-        x = mixing(torch.from_numpy(z)).numpy()
+    x = mixed(z, seed, candidates)
     if broken == "noise":
         noise = np.random.default_rng(derive_seed(seed, "noise")).normal(size=x.shape)
         x = x + dial * x.std(axis=0) * noise
     return Recording(x, z, values / (1 - values**2))
+
+
+def mixed(z: Matrix, seed: int, candidates: int) -> Matrix:
+    """Send sources (T, d) through the papers' mixing, of `candidates` matrices for each layer."""
+    mixing = InvertibleMLP(z.shape[1], candidates=candidates, generator=stream(seed, "mixing"))
+    with torch.no_grad():
+        x: Matrix = mixing(torch.from_numpy(z)).numpy()
+    return x
 
 
 def correlating(dim: int, correlation: float) -> Matrix:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from aninfonce.extending import friendly
+from aninfonce.extending import bar, friendly
 
 
 def register(group: typer.Typer) -> None:
@@ -42,8 +42,7 @@ def render(
 
         aninfonce data render threedident --sheet sheet.png
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import MofNCompleteColumn, TimeRemainingColumn
 
     from aninfonce_papers.worlds.scenes import contact_sheet, write_scenes
 
@@ -52,18 +51,10 @@ def render(
         return
     if out is None:
         raise ValueError("`out` must name a folder to write to, got none; or give `sheet`")
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as progress:
-        task = progress.add_task(kind, total=None)
+    with bar(kind, MofNCompleteColumn(), TimeRemainingColumn()) as update:
 
         def report(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
+            update(completed=done, total=total)
 
         place = write_scenes(kind, out, n, size=size, test=test, seed=seed, report=report)
     typer.echo(f"{kind}: {place}")

@@ -38,7 +38,7 @@ def list_studies(
     from aninfonce_papers.engine.registry import check_study
 
     if study is not None:
-        check_study(study)  # a wrong name is told before anything is loaded
+        check_study(study)  # a wrong name is reported before anything is loaded
 
     from rich.console import Console
     from rich.table import Table
@@ -71,7 +71,7 @@ def run(
     preset: Annotated[
         Literal["smoke", "laptop", "overnight", "paper"],
         typer.Option(
-            help="Size: seconds; minutes on two cores; up to three hours of one core a cell, for studies of"
+            help="Size: seconds; minutes on two cores; up to three hours of one core per cell, for studies of"
             " pictures; or the authors' own."
         ),
     ] = "laptop",
@@ -108,7 +108,7 @@ def run(
         sizes = read_index()
         names = [name for name in study_names() if preset in sizes[name]["cells"]]
     for name in names:
-        check_study(name)  # a wrong name is told before anything is loaded
+        check_study(name)  # a wrong name is reported before anything is loaded
 
     from aninfonce_papers.engine import ResultStore, find_study, parse_changes, plan, remaining
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Open a figure of so many inches, which keeps its texts apart."""
+    """Make a figure of this size in inches whose texts do not overlap."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -31,3 +31,15 @@ def traces(axes: Axes, rows: Sequence[Row], cell: str, curve: str = "r2", **styl
     for row in rows:
         if row.cell == cell:
             axes.plot(*row.curve(curve), linewidth=1, **style)
+
+
+def dots(axes: Axes, rows: Sequence[Row], lines: Mapping[str, str], metrics: Mapping[str, str]) -> None:
+    """Draw metrics, by label, one line per cell from the top; `lines` says what each is called."""
+    for number, (label, metric) in enumerate(metrics.items()):
+        shift = 0.2 * (number - (len(metrics) - 1) / 2)
+        heights = {cell: height + shift for height, cell in enumerate(lines)}
+        mine = [row for row in rows if row.cell in heights]
+        values, places = [row.number(metric) for row in mine], [heights[row.cell] for row in mine]
+        axes.plot(values, places, "o", color=f"C{number}", alpha=0.7, label=label)
+    names = list(lines.values())
+    axes.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))

@@ -1,4 +1,4 @@
-"""Runs one task in the process at hand, and says what came of it."""
+"""Runs one task in the current process, and records the outcome."""
 
 from __future__ import annotations
 
@@ -22,15 +22,7 @@ from aninfonce_papers.engine.scratch import scratch
 
 
 def execute(task: Task) -> Row | None:
-    """Run one task in this process, on one thread.
-
-    Args:
-        task: to run.
-
-    Returns:
-        Its row, with the error if it failed; None if it was told to stop.
-
-    """
+    """Run one task in this process, on one thread; gives its row, or None if it was told to stop."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     start = time.perf_counter()

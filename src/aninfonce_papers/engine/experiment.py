@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self, TypeVar, cast
+from operator import attrgetter
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny, ValidationError
 from torch import nn
@@ -67,7 +68,7 @@ class Loss(Part):
 
 
 class Watch(Part):
-    """How often a training is looked at.
+    """How often a training run is looked at.
 
     Attributes:
         logs: of the loss, in all.
@@ -131,7 +132,7 @@ class Experiment(Settings):
 
     @property
     def identity(self) -> dict[str, JsonValue]:
-        """What of the configuration is not at its default: the same when a part gets a new setting."""
+        """What differs from the defaults: it stays the same when a part gets a new setting."""
         return self._parts(exclude_defaults=True)
 
     def _parts(self, *, exclude_defaults: bool) -> dict[str, JsonValue]:
@@ -186,15 +187,12 @@ class Experiment(Settings):
 
     def known_values(self, preset: Preset) -> dict[str, Published]:
         """Give the values to compare with; without a verdict where they do not count for this run."""
-        judged = preset != "smoke" and all(
-            _value_at(self, path) == value for path, value in self.judged_if.items()
-        )
-        if judged:
+        if preset != "smoke" and all(attrgetter(path)(self) == v for path, v in self.judged_if.items()):
             return self.published
         return {name: replace(value, goal="shown", target=None) for name, value in self.published.items()}
 
     def training_config(self, seed: int) -> TrainingConfig:
-        """Give the settings of the training: the one place where an experiment becomes these."""
+        """Turn the experiment into the library's settings of a training; this is done nowhere else."""
         assert self.encoder is not None
         assert self.loss is not None
         assert self.recipe is not None
@@ -250,9 +248,3 @@ def _paths(part: object, prefix: str) -> list[str]:
     else:
         return [prefix]
     return [path for name, value in inner.items() for path in _paths(value, f"{prefix}.{name}")]
-
-
-def _value_at(model: object, path: str) -> JsonValue:
-    for name in path.split("."):
-        model = getattr(model, name)
-    return cast(JsonValue, model)

@@ -49,7 +49,7 @@ def build_index() -> dict[str, StudyFacts]:
 
 
 if __name__ == "__main__":
-    # One line a study, for readable diffs.
+    # One line per study, for readable diffs.
     facts = {name: json.dumps(found, ensure_ascii=False) for name, found in build_index().items()}
     text = ",\n".join(f' "{name}": {found}' for name, found in facts.items())
     _FILE.write_text(f"{{\n{text}\n}}\n", encoding="utf-8")

@@ -74,12 +74,12 @@ class Sizes:
         if self.adam_lr is not None:
             given["adam_lr"] = self.adam_lr
         if self.held:
-            # In Rᵈ the scale of the embedding would make up for a fixed Λ̂: the sphere is there at once.
+            # In Rᵈ the scale of the embedding would make up for a fixed Λ̂: training starts on the sphere.
             given |= {"concentration_lr": 1e-6, "unfold": None}
         return Recipe.model_validate(given)
 
     def seconds(self, factor: float = 1.0) -> float:
-        """Give rough seconds of one training."""
+        """Estimate the seconds of one training."""
         return 2.0 + self.steps * self.step_seconds * factor
 
 
@@ -222,9 +222,6 @@ def on_process(
         space: of the embedding.
         slower: a step, in steps of an experiment with 10 latents.
 
-    Returns:
-        The experiment.
-
     """
     return Experiment(
         name=name,
@@ -242,14 +239,8 @@ def on_process(
 def metric_of_latents(z: Tensor, embedding: Tensor, metric: Tensor) -> Tensor:
     """Express a metric of the embedding in the latents, by the linear map that fits it best: its diagonal.
 
-    Args:
-        z: latents (N, d).
-        embedding: (N, k).
-        metric: M (k, k) or its diagonal (k,), of −½ΔᵀMΔ.
-
-    Returns:
-        The diagonal (d,), to compare with Λ; 0 for a latent that the embedding does not hold.
-
+    M (k, k), or its diagonal (k,), is that of −½ΔᵀMΔ. Gives (d,), to compare with Λ; 0 for a latent that the
+    embedding does not hold.
     """
     latents, values, full = z.double(), embedding.double(), metric.double()
     slopes = torch.linalg.lstsq(latents - latents.mean(dim=0), values - values.mean(dim=0)).solution

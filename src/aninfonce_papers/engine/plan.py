@@ -29,12 +29,12 @@ class Task:
 
     @property
     def key(self) -> Key:
-        """As that of the row that it will give."""
+        """The key of the row that it will give."""
         return self.study.name, self.experiment.name, self.seed, self.experiment.key
 
     @property
     def label(self) -> str:
-        """For people."""
+        """What people are shown."""
         return f"{self.study.name} · {self.experiment.name} · seed {self.seed}"
 
 
@@ -74,7 +74,8 @@ def plan(
     names = [experiment.name for _, experiment in grid]
     for pattern in only:
         if not any(fnmatchcase(name, pattern) for name in names):
-            raise ValueError(f"`only` must match a cell, got {pattern!r}{_hint(pattern, names)}")
+            close = ", ".join(map(repr, nearest_names(pattern, names, cutoff=0.3) or names[:5]))
+            raise ValueError(f"`only` must match a cell, got {pattern!r}; there are {close}")
     if only:
         grid = [(s, found) for s, found in grid if any(fnmatchcase(found.name, p) for p in only)]
     for path, value in (changes or {}).items():
@@ -112,8 +113,3 @@ def estimate_seconds(task: Task, rows: Sequence[Row]) -> float:
     mine = (task.study.name, task.experiment.name, task.experiment.key)
     same = [row.seconds for row in rows if row.error is None and (*row.key[:2], row.key[3]) == mine]
     return fmean(same) if same else task.experiment.seconds
-
-
-def _hint(name: str, names: Sequence[str]) -> str:
-    close = nearest_names(name, names, cutoff=0.3) or names[:5]
-    return f"; there are {', '.join(map(repr, close))}"

@@ -1,4 +1,4 @@
-"""The numbers that a network of pictures is trained in: short ones where the processor is made for these."""
+"""The precision that networks of pictures are trained in: bfloat16 where the hardware is made for it."""
 
 from __future__ import annotations
 
@@ -20,22 +20,13 @@ def fastest_precision() -> Precision:
     """
     if torch.cuda.is_available():
         return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"
-    # Names such as avx512_bf16 and amx_bf16. Without them torch would only imitate it, and slowly.
+    # Names such as avx512_bf16 and amx_bf16. Without them torch emulates it, slowly.
     known: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     return "bfloat16" if any(has and "bf16" in name for name, has in known.items()) else "float32"
 
 
 def open_fabric(precision: Precision, devices: int = 1) -> Fabric:
-    """Give what trains: weights stay in float32, products of the network are in the given precision.
-
-    Args:
-        precision: of these products.
-        devices: to train on.
-
-    Returns:
-        Not yet launched.
-
-    """
+    """Set up devices, not yet launched: weights in float32, products of the network in `precision`."""
     from lightning_fabric import Fabric
 
     return Fabric(

@@ -1,4 +1,4 @@
-"""What came of one run of one experiment: a line of a results file."""
+"""The outcome of one run of one experiment: a line of a results file."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ BACKENDS = ("loky", "ray")
 
 
 class Watcher(Protocol):
-    """Is told how a sweep goes, such as a progress bar."""
+    """Follows a sweep, as a progress bar does."""
 
     def started(self, task: Task) -> None:
-        """Hear that a task was handed to a worker."""
+        """Is called when a task is handed to a worker."""
 
     def finished(self, task: Task, row: Row) -> None:
-        """Hear that a task is done, and its row on disk."""
+        """Is called when a task is done and its row is on disk."""
 
 
 def run_sweep(
@@ -57,7 +57,7 @@ def run_sweep(
         jobs: tasks at a time, one thread each.
         backend: "loky" for processes on this machine, "ray" for a Ray cluster (`aninfonce[ray]`).
         address: of the Ray cluster; a local one is started if omitted.
-        watcher: is told of every start and end.
+        watcher: called at every start and end.
 
     Returns:
         The new rows, in the order of finishing.

@@ -27,15 +27,10 @@ def scratch_folder() -> Path | None:
 
 @contextmanager
 def scratch(parent: Path | None, key: tuple[object, ...]) -> Iterator[float]:
-    """Give a cell a folder of its own; it is removed if the cell ends well, and kept if it does not.
+    """Give a cell a folder of its own below `parent`; it is removed if the cell ends well, and kept if not.
 
-    Args:
-        parent: of the folders of all cells; None for none.
-        key: of the cell, the same at the next try.
-
-    Yields:
-        Seconds that went into the checkpoint that the cell goes on from; 0 if it starts anew.
-
+    The key must be the same at the next try. Yields the seconds that went into the checkpoint that the cell
+    goes on from; 0 if it starts anew, or without a parent.
     """
     if parent is None:
         yield 0.0

@@ -70,7 +70,7 @@ class ResultStore:
 
 
 def newest(rows: Iterable[Row]) -> list[Row]:
-    """Keep one row a key: the last that succeeded, or the last failure if none did."""
+    """Keep one row per key: the last that succeeded, or the last failure if none did."""
     kept: dict[Key, Row] = {}
     for row in rows:
         if row.error is None or row.key not in kept or kept[row.key].error is not None:

@@ -53,7 +53,7 @@ def on_ray(tasks: Iterable[Task], jobs: int, address: str | None) -> Iterator[En
             try:
                 row = ray.get(ended)
             except ray.exceptions.RayError as problem:
-                # The worker itself died, for want of memory say: this task's failure, not the sweep's.
+                # The worker itself died, perhaps out of memory: this task's failure, not the sweep's.
                 error = f"{type(problem).__name__}: {str(problem).splitlines()[0]}"
                 row = result_row(task, {}, time.perf_counter() - start, error)
             yield task, row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Generator, Tensor, nn
 
-from aninfonce.extending import check_count, describe, weights_from
+from aninfonce.extending import check_count, check_pictures, convolve, weights_from
 
 
 class QuickResNet(nn.Module):
@@ -31,32 +31,25 @@ class QuickResNet(nn.Module):
         self.out_features = 4 * width
         with weights_from(generator):
             self.layers = nn.Sequential(
-                _convolve(in_channels, width, 4, 2),
+                nn.Sequential(*convolve(in_channels, width, 2, 4)),
                 _Residual(width),
-                _convolve(width, 2 * width, 3, 2),
+                nn.Sequential(*convolve(width, 2 * width, 2)),
                 _Residual(2 * width),
-                _convolve(2 * width, 4 * width, 3, 2),
+                nn.Sequential(*convolve(2 * width, 4 * width, 2)),
                 _Residual(4 * width),
             )
 
     def forward(self, x: Tensor) -> Tensor:
         """Turn images (N, in_channels, H, W) into features (N, out_features), averaged over positions."""
-        if x.ndim != 4 or x.shape[1] != self.in_channels:
-            raise ValueError(f"`x` must have shape (N, {self.in_channels}, H, W), got {describe(x)}")
-        features: Tensor = self.layers(x)
+        features: Tensor = self.layers(check_pictures(x, self.in_channels))
         return features.mean(dim=(2, 3))
 
 
 class _Residual(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.block = nn.Sequential(_convolve(width, width, 3, 1), _convolve(width, width, 3, 1))
+        self.block = nn.Sequential(*(nn.Sequential(*convolve(width, width, 1)) for _ in range(2)))
 
     def forward(self, x: Tensor) -> Tensor:
         residual: Tensor = self.block(x)
         return x + residual
-
-
-def _convolve(n_in: int, n_out: int, side: int, stride: int) -> nn.Sequential:
-    convolution = nn.Conv2d(n_in, n_out, side, stride=stride, padding=1, bias=False)
-    return nn.Sequential(convolution, nn.BatchNorm2d(n_out), nn.ReLU(inplace=True))

@@ -1,4 +1,4 @@
-"""The bound from above: the same encoder, told the latents."""
+"""The upper bound: the same encoder, trained on the true latents."""
 
 from __future__ import annotations
 
@@ -60,16 +60,9 @@ def fit_supervised(
 
 
 def supervise(model: nn.Module, draw: Callable[[int], tuple[Tensor, Tensor]], recipe: Recipe) -> nn.Module:
-    """Train a module on the squared error to the latents.
+    """Train a module in place on the squared error to the latents, and freeze it.
 
-    Args:
-        model: from observations to (N, d); trained in place.
-        draw: gives n observations and their latents.
-        recipe: optimiser, rates, steps and batch size.
-
-    Returns:
-        The module, frozen.
-
+    `draw` gives n observations and their latents.
     """
     optimizers = build_optimizers(model, nn.Identity(), recipe)
     for step in range(recipe.steps):

@@ -162,7 +162,8 @@ def sections(rows: Sequence[Row]) -> list[Section]:
     result = []
     for name, preset in sorted(groups, key=lambda pair: (order.get(pair[0], len(order)), pair[1])):
         study = find_study(name)
-        mine = _in_order(groups[name, preset], study, preset)
+        places = {cell.name: place for place, cell in enumerate(study.experiments(preset))}
+        mine = sorted(groups[name, preset], key=lambda row: (places.get(row.cell, len(places)), row.seed))
         good = [row for row in mine if row.error is None]
         bad = [row for row in mine if row.error is not None]
         result.append(Section(study, preset, good, bad, compare(good)))
@@ -185,11 +186,6 @@ def compare(rows: Sequence[Row]) -> list[Comparison]:
             spread = stdev(values) if len(values) > 1 else None
             lines.append(Comparison(label, name, len(values), fmean(values), spread, published.get(name)))
     return lines
-
-
-def _in_order(rows: list[Row], study: Study, preset: Preset) -> list[Row]:
-    places = {cell.name: place for place, cell in enumerate(study.experiments(preset))}
-    return sorted(rows, key=lambda row: (places.get(row.cell, len(places)), row.seed))
 
 
 def _what_differs(row: Row, rows: Sequence[Row]) -> str:

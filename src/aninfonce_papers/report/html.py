@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from aninfonce.extending import page_template, write_whole
-from aninfonce_papers.claims import LEGEND, READING, Chapter, Verdict
+from aninfonce.extending import PagePlot, page_template, write_whole
+from aninfonce_papers.claims import LEGEND, READING, Verdict
 from aninfonce_papers.engine import ResultStore
 from aninfonce_papers.report import telling
-from aninfonce_papers.report.compare import judged
-from aninfonce_papers.report.figures import draw
+from aninfonce_papers.report.compare import Section, judged
 from aninfonce_papers.report.numbers import signed, value
 from aninfonce_papers.report.sparkline import sparkline
 
-# Verdicts wear the colours of the style sheet.
+# Classes of the style sheet that give verdicts their colours.
 _COLOURS = {
     Verdict.REPRODUCED: "fine",
     Verdict.EXCEEDED: "better",
@@ -40,7 +39,7 @@ def write_report(
     store = ResultStore(directory)
     found, chapters = judged(store, benchmarks)
     folder = Path(out) if out is not None else store.directory / "report"
-    parts = [(section, draw(section)) for section in found]
+    parts = [(section, _draw(section)) for section in found]
     for _, plots in parts:
         for plot in plots:
             plot.save(folder / "plots")
@@ -48,7 +47,7 @@ def write_report(
         "page.html.j2", __package__, {"value": value, "signed": signed, "spark": sparkline}
     )
     page = template.render(
-        chapters=[chapter for chapter in chapters if _any_run(chapter)],
+        chapters=[chapter for chapter in chapters if set(chapter.counts) - {Verdict.NOT_RUN}],
         told=telling,
         legend=LEGEND,
         reading=READING,
@@ -63,5 +62,10 @@ def write_report(
     return path
 
 
-def _any_run(chapter: Chapter) -> bool:
-    return any(line.finding.verdict is not Verdict.NOT_RUN for line in chapter.lines)
+def _draw(section: Section) -> list[PagePlot]:
+    """Draw all figures of a section; none if nothing succeeded."""
+    drawn = section.study.plot(section.rows) if section.rows else {}
+    return [
+        PagePlot.of(f"{section.slug}-{name}", f"{section.study.title}: {name}", figure)
+        for name, figure in drawn.items()
+    ]

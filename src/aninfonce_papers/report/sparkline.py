@@ -10,20 +10,12 @@ from aninfonce_papers.claims import Measured
 from aninfonce_papers.report.numbers import value
 
 _WIDTH, _HEIGHT, _EDGE = 140.0, 34.0, 5.0
-# From here on, small values would all lie on the ground of a linear axis.
+# Over more decades than this, small values would all lie at the bottom of a linear axis.
 _DECADES = 2.0
 
 
 def sparkline(measured: Sequence[Measured]) -> str:
-    """Draw values in the order of the claim; pointing at one tells its numbers.
-
-    Args:
-        measured: what the claim was judged from.
-
-    Returns:
-        SVG to put into a page; empty if there is nothing to draw.
-
-    """
+    """Draw values in the order of the claim, as SVG in which pointing at one tells its numbers."""
     shown = [one for one in measured if one.numbers or one.published]
     heights = [height for one in shown for height in _heights(one)]
     if not heights:

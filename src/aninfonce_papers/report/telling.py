@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from aninfonce_papers.claims import Chapter, Line, Measured, Verdict
 from aninfonce_papers.claims.evidence import BENCHMARKS
 from aninfonce_papers.engine import find_study
 from aninfonce_papers.report.numbers import value
 
-# Which of several values is told.
+# Which of several values is quoted.
 _WHICH = {
     Verdict.REPRODUCED: "closest",
     Verdict.EXCEEDED: "best",
@@ -25,7 +23,7 @@ def held(line: Line) -> str:
 
 
 def beside(line: Line) -> str:
-    """Put those values that tell most beside the published ones."""
+    """Quote the values that say most, beside the published ones."""
     finding = line.finding
     if not finding.telling:
         known = [one.published.value for one in finding.measured if one.published]
@@ -53,11 +51,6 @@ def counted(chapter: Chapter) -> str:
     return ", ".join(f"{number} {verdict}" for verdict, number in chapter.counts.items())
 
 
-def leading(chapters: Sequence[Chapter]) -> list[Line]:
-    """Give the lines for the README."""
-    return [line for chapter in chapters for line in chapter.leading]
-
-
 def named(study: str) -> str:
     """Name a study, or the file that a benchmark's rows are in.
 
@@ -74,8 +67,6 @@ def _one(one: Measured) -> str:
     text += value(one.mean, one.spread) if one.numbers else "never"
     if one.published is None:
         return text
-    return f"{text} ({_reference(one.value.study)} {value(one.published.value, one.published.spread)})"
-
-
-def _reference(study: str) -> str:
-    return "published" if study.startswith(BENCHMARKS) else find_study(study).reference
+    study = one.value.study
+    reference = "published" if study.startswith(BENCHMARKS) else find_study(study).reference
+    return f"{text} ({reference} {value(one.published.value, one.published.spread)})"

@@ -105,9 +105,6 @@ def step_pairs(scales: Any, rows: int, seed: int, view: View) -> Tunnel:
         seed: of anchors and steps.
         view: who looks.
 
-    Returns:
-        The pairs.
-
     """
     values = _one_each(scales, "scales")
     check_count(rows, "rows")
@@ -122,7 +119,7 @@ def step_pairs(scales: Any, rows: int, seed: int, view: View) -> Tunnel:
 
 
 def walk(phi: Any, rows: int, seed: int, view: View) -> Tunnel:
-    """Let the factors wander, each by an AR(1) process of its own, and look once a row.
+    """Let the factors wander, each by an AR(1) process of its own, and look once per row.
 
     Example:
         >>> walk([0.5, 0.7, 0.8, 0.9, 0.95], 100, seed=0, view="all sensors").x.shape
@@ -145,7 +142,7 @@ def walk(phi: Any, rows: int, seed: int, view: View) -> Tunnel:
     check_count(rows, "rows")
     rng = np.random.default_rng(derive_seed(seed, "walk"))
     drawn = rng.normal(size=(rows, len(FACTORS)))
-    # The first row is drawn as all are in the long run, the others change what is left of the row before.
+    # The first row has the law of the long run; each later one adds to what is left of the row before.
     drawn[1:] *= np.sqrt(1 - values**2)
     wandered = [lfilter([1.0], [1.0, -one], column) for one, column in zip(values, drawn.T, strict=True)]
     factors = _settings((np.stack(wandered, axis=1) / _DEVIATIONS).clip(-1.0, 1.0))
@@ -153,7 +150,7 @@ def walk(phi: Any, rows: int, seed: int, view: View) -> Tunnel:
 
 
 def look(factors: Floats, view: View, pixels: int = _PIXELS) -> npt.NDArray[np.float32]:
-    """Give what is seen of settings.
+    """Simulate what the sensors or the camera see at some settings.
 
     Example:
         >>> dark_and_bright = np.array([[0.0, 0, 0, 0, 0], [255, 255, 255, 0, 0]])
@@ -187,7 +184,7 @@ def look(factors: Floats, view: View, pixels: int = _PIXELS) -> npt.NDArray[np.f
     camera = simulators.ModelF3(**_CAMERA_FITTED, image_size=pixels)
     pictures = np.empty((len(factors), 3, pixels, pixels), dtype=np.float32)
     with warnings.catch_warnings():
-        # numpy is about to give up products of plane vectors, by which the simulator finds its hexagon.
+        # numpy deprecates cross products of 2-d vectors, by which the simulator finds its hexagon.
         warnings.simplefilter("ignore", DeprecationWarning)
         for start in range(0, len(factors), _AT_ONCE):
             some = camera.simulate_from_inputs(table.iloc[start : start + _AT_ONCE])
@@ -221,7 +218,7 @@ def _one_each(numbers: Any, name: str) -> Floats:
 @cache
 def _simulators() -> Any:
     try:
-        # It greets whoever imports it, and says so if torchvision, which is not needed here, is missing.
+        # It prints a greeting when imported, and a note if torchvision is missing, which is not needed here.
         with redirect_stdout(io.StringIO()):
             from causalchamber.simulators import lt
     except ImportError:

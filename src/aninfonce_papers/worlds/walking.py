@@ -36,15 +36,7 @@ class Walking(NamedTuple):
 
 
 def open_walking(folder: str | Path | None = None) -> Walking:
-    """Read the recording of both sensors, from the moment in which the person walks.
-
-    Args:
-        folder: that holds `NAMES`; if omitted, they are looked for in the installed package.
-
-    Returns:
-        The recording.
-
-    """
+    """Read both sensors from the moment the person walks, in a folder or in the installed package."""
     paths = [Path(folder) / name for name in NAMES] if folder is not None else _installed()
     read = [_read(path) for path in paths]
     (lower, rate), (upper, other_rate) = read
@@ -59,31 +51,13 @@ def open_walking(folder: str | Path | None = None) -> Walking:
     return Walking(np.concatenate(motion, axis=1), np.concatenate(unit, axis=1), rate)
 
 
-def is_installed() -> bool:
-    """Tell whether the package with the files is there."""
-    try:
-        _installed()
-    except ModuleNotFoundError:
-        return False
-    return True
-
-
 def strides_per_second(field: Floats, rate: float) -> float:
-    """Count strides by the field alone: the strongest frequency between half a turn and two a second.
+    """Count strides in what swings with the leg, (T, k): the strongest frequency between .5 and 2 a second.
 
-    Example:
-        >>> time = np.arange(3000) / 100
-        >>> swing = 0.5 * np.sin(2 * np.pi * 0.9 * time)
-        >>> round(strides_per_second(np.stack([np.cos(swing), np.sin(swing)], axis=1), 100.0), 2)
-        0.9
-
-    Args:
-        field: (T, k) numbers that swing with the leg.
-        rate: rows a second.
-
-    Returns:
-        Turns a second.
-
+    >>> time = np.arange(3000) / 100
+    >>> swing = 0.5 * np.sin(2 * np.pi * 0.9 * time)
+    >>> round(strides_per_second(np.stack([np.cos(swing), np.sin(swing)], axis=1), 100.0), 2)
+    0.9
     """
     moved = (field - field.mean(axis=0)) * np.hanning(len(field))[:, None]
     # Eight times the length: a peak lies between two frequencies of the recording as it is.

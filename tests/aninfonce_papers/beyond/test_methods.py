@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aninfonce_papers.beyond.methods import Found, amuse, errors, scores
+from aninfonce_papers.beyond.methods import Found, errors, scores, second_order
 from aninfonce_papers.beyond.worlds import Recording, make_recording
 
 PHI = [0.5, 0.8, 0.95]
@@ -18,7 +18,7 @@ def _linear(rows=12_000):
 def test_amuse_undoes_a_linear_mixing():
     """φ is known to 1/√10 000 = .01, and axes turn by at most that over the gap of .15: cos .07 = .998."""
     recording, mixed = _linear()
-    found = amuse(mixed, 10_000)
+    found = second_order(mixed, 10_000, [1])
     score = scores(recording, found, 10_000)
     assert score["R²"] > 0.999999
     assert score["mean correlation"] > 0.98
@@ -32,7 +32,7 @@ def test_amuse_is_a_generalised_eigenproblem():
     part = mixed[:2_000] - mixed[:2_000].mean(axis=0)
     lagged = part[:-1].T @ part[1:] / 1_999
     values, axes = eigh(0.5 * (lagged + lagged.T), np.cov(part.T))
-    found = amuse(mixed, 2_000)
+    found = second_order(mixed, 2_000, [1])
     assert np.allclose(found.concentration, values / (1 - values**2))
     expected = (mixed[2_000:] - mixed[:2_000].mean(axis=0)) @ axes
     assert np.allclose(np.abs(found.embedding), np.abs(expected))

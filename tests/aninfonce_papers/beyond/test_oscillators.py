@@ -5,7 +5,8 @@ import pytest
 
 from aninfonce.alignment import linear_modes, recording_modes
 from aninfonce.metrics import linear_r2
-from aninfonce_papers.beyond.oscillators import block_r2, frequency_errors, second_order
+from aninfonce_papers.beyond.methods import second_order
+from aninfonce_papers.beyond.oscillators import block_r2, frequency_errors
 from aninfonce_papers.beyond.turning import make_turning
 from aninfonce_papers.engine import find_study
 
@@ -58,7 +59,7 @@ def test_sobi_tells_apart_what_one_lag_does_not():
     world = make_turning("rotating", [], [], [0.5, 0.9], 8000, 0, candidates=10)
     x = world.z @ [[1.0, 0.4], [-0.3, 1.0]]
     for lags in ((1,), (1, 2, 4)):
-        assert block_r2(world.z[4000:], second_order(x, 4000, lags), [[0], [1]]) > 0.98
+        assert block_r2(world.z[4000:], second_order(x, 4000, lags).embedding, [[0], [1]]) > 0.98
 
 
 def test_blocks_that_are_mixed_score_less():

@@ -6,7 +6,6 @@ import pytest
 
 from aninfonce_papers.report.beyond import (
     PAGES,
-    methods_table,
     tunnel_table,
     violations_table,
     walking_table,
@@ -28,7 +27,7 @@ def test_pages_are_up_to_date(page):
 
 def test_means_and_spread():
     rows = [toys.row(cell="flat", metrics={"R²": value, "error of Λ̂": 0.5}) for value in (0.25, 0.75)]
-    line = methods_table(rows).splitlines()[-1]
+    line = PAGES["docs/beyond-the-sphere.md"]["timescales"](rows).splitlines()[-1]
     assert line == "| flat | 2 | 0.500 ± 0.354 | – | 0.500 ± 0.000 | – |"
 
 

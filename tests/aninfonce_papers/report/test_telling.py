@@ -58,7 +58,7 @@ def test_verdicts_are_counted():
     good, bad = line(at_least(of("a"), 0.1), seeds("a", 0.5)), line(at_least(of("a"), 0.9), seeds("a", 0.5))
     chapter = Chapter("ours", (bad, good, good))
     assert telling.counted(chapter) == "2 reproduced, 1 not reached"
-    assert telling.leading([chapter]) == []
+    assert chapter.leading == ()
 
 
 def test_a_small_plot_has_a_mark_for_each_value():

@@ -4,7 +4,7 @@ import doctest
 
 import numpy as np
 import pytest
-from benchmarks.recordings.linear import amuse, joint_diagonaliser, slow_features, sobi
+from benchmarks.recordings.linear import amuse, slow_features, sobi
 
 from benchmarks.recordings import linear
 
@@ -54,16 +54,6 @@ def test_quadratic_slow_features_find_what_no_projection_has():
         for expand in (False, True)
     )
     assert quadratic > 0.95 > 0.3 > linear_one
-
-
-def test_matrices_with_common_axes_are_diagonalised():
-    rng = np.random.default_rng(1)
-    axes = np.linalg.qr(rng.standard_normal((5, 5)))[0]
-    matrices = np.stack([axes @ np.diag(rng.standard_normal(5)) @ axes.T for _ in range(6)])
-    found = joint_diagonaliser(matrices)
-    turned = found.T @ matrices @ found
-    assert np.allclose(turned, turned * np.eye(5), atol=1e-8)
-    assert np.allclose(found.T @ found, np.eye(5))
 
 
 def test_examples_hold():

@@ -18,10 +18,10 @@ from aninfonce_papers.worlds.scenes.layout import check_latents
 from aninfonce_papers.worlds.scenes.renderer import SceneRenderer
 from aninfonce_papers.worlds.scenes.shapes import Floats, Integers
 
-# To be raised with every change of what a scene looks like: older files are then left alone.
+# Raise this whenever scenes come to look different: older files are then ignored.
 VERSION = 1
 Report = Callable[[int, int], None]
-"""Told how many of how many are drawn."""
+"""Called with the number of pictures drawn, and of all there are."""
 
 _CHUNK = 512
 
@@ -46,7 +46,7 @@ def drawn(
         classes: (n,), which of the shapes each shows.
         shapes: the objects of each class.
         folder: of the cache, as `cache_dir` has it.
-        report: told of the progress.
+        report: called as pictures are drawn.
 
     Returns:
         uint8 (n, 3, size, size), on disk.
@@ -113,7 +113,7 @@ def _key(latents: Floats, classes: Integers, shapes: Sequence[str]) -> str:
 def _draw(
     path: Path, latents: Floats, classes: Integers, size: int, shapes: Sequence[str], report: Report
 ) -> None:
-    """Fill a file in chunks; how far it is stands beside it."""
+    """Fill a file in chunks; a second file beside it says how many pictures are done."""
     partial, count = path.with_suffix(".partial"), path.with_suffix(".count")
     done = _count(count) if partial.exists() else 0
     mode = "r+" if done else "w+"
@@ -132,7 +132,7 @@ def _draw(
 
 
 def _count(path: Path) -> int:
-    """Read how far the drawing is; of the empty file that a machine leaves when it dies, 0."""
+    """Read how many pictures are done; 0 from the empty file that a crash leaves."""
     try:
         return int(path.read_text())
     except (OSError, ValueError):

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import torch
 from torch import Generator, Tensor
 
 from aninfonce.distributions import Uniform
-from aninfonce.extending import Pixels, check_count, check_number, drawing_thread, stream
+from aninfonce.extending import BulkSource, Pixels, check_count, check_number, stream
 from aninfonce.processes import DataGeneratingProcess, PairBatch
-from aninfonce.sources import PairSource
 from aninfonce.spaces import Box
 from aninfonce_papers.worlds.scenes.pairs import BOX, PicturePairs
 
 ROTATION = (3, 4, 5)
-State = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -85,16 +82,24 @@ class Marginal(Protocol):
         """Draw `n` latents (n, d)."""
 
 
-class _Bulk(NamedTuple):
+@dataclass(frozen=True)
+class _Bulk:
     pictures: PicturePairs
     order: Tensor
 
+    def __len__(self) -> int:
+        return len(self.order)
 
-class FreshScenes(PairSource):
+    def __getitem__(self, part: slice) -> PairBatch:
+        return replace(self.pictures[self.order[part]], z=None)
+
+
+class FreshScenes(BulkSource):
     """Pairs of pictures that are drawn while training, a bulk ahead, in a thread of its own.
 
     Drawing costs more than a step, so that each bulk is gone through several times, in a new order of its
-    groups. What a bulk holds depends on its number alone.
+    groups, which stay together if a batch is a multiple of theirs. What a bulk holds depends on its number
+    alone.
 
     Args:
         law: of the latents, which are its observations.
@@ -119,71 +124,28 @@ class FreshScenes(PairSource):
         bulk: int,
         uses: int = 1,
     ) -> None:
+        super().__init__(seed, bulk)
         self.process: DataGeneratingProcess = law
         self.draw = draw
-        self.seed = seed
         self.groups = groups
         self.groups_until = groups_until
-        self.largest_batch = self._size = check_count(bulk, "bulk")
         self.uses = check_count(uses, "uses")
-        self._aside = stream(seed, "pairs", "fits")
-        self._worker = drawing_thread("scenes")
-        self._number, self._position = -1, 0
-        self._now: _Bulk | None = None
-        self._ahead: Future[_Bulk] | None = None
 
-    def next(self, n: int) -> PairBatch:
-        """Take the next `n` pairs; groups stay together if `n` is a multiple of theirs."""
-        if check_count(n, "n") > self._size:
-            raise ValueError(f"`n` must be at most the bulk of {self._size}, got {n}")
-        if self._now is None or self._position + n > self._size * self.uses:
-            self._go_to(self._number + 1, 0)
-        assert self._now is not None
-        rows = self._now.order[self._position : self._position + n]
-        self._position += n
-        # Steps need no latents.
-        return replace(self._now.pictures[rows], z=None)
-
-    def fresh(self, n: int) -> PairBatch:
+    def sample(self, n: int, generator: Generator) -> PairBatch:
         """Draw `n` pairs with anchors at random, latents included."""
-        return self._pairs(self.process.marginal, n, self._aside)[torch.arange(n)]
+        return self._pairs(self.process.marginal, n, generator)[torch.arange(n)]
 
-    def set_aside(self, share: float, most: int, batch: int) -> PairBatch:
-        """Draw `most` new pairs with anchors at random: training loses none."""
-        held_out = stream(self.seed, "pairs", "held out")
-        return self._pairs(self.process.marginal, most, held_out)[torch.arange(most)]
-
-    def state(self) -> State:
-        """Say which bulk it is, and the position in it."""
-        place = torch.tensor([self._number, self._position])
-        return {"place": place, "aside": self._aside.get_state()}
-
-    def restore(self, state: State) -> None:
-        """Draw the bulk of that state again and go to its position in it."""
-        self._aside.set_state(state["aside"])
-        number, position = state["place"].tolist()
-        if self._ahead is not None:
-            self._ahead.exception()  # waits
-        self._ahead, self._now, self._number, self._position = None, None, number, position
-        if number >= 0:
-            self._go_to(number, position)
-
-    def _go_to(self, number: int, position: int) -> None:
-        ahead = self._ahead or self._worker.submit(self._bulk, number)
-        self._now, self._number, self._position = ahead.result(), number, position
-        self._ahead = self._worker.submit(self._bulk, number + 1)
-
-    def _bulk(self, number: int) -> _Bulk:
-        generator = stream(self.seed, "scenes", "bulk", number)
-        past = number * self._size * self.uses
-        if self.groups is None or (self.groups_until is not None and past >= self.groups_until):
-            return _Bulk(self._pairs(self.process.marginal, self._size, generator), self._order(1, generator))
-        pictures = self._pairs(self.groups, self._size, generator)
-        return _Bulk(pictures, self._order(self.groups.count, generator))
+    def draw_bulk(self, number: int) -> _Bulk:
+        """Draw a bulk: in groups until `groups_until`, and at random afterwards."""
+        generator = stream(self._seed, "scenes", "bulk", number)
+        past = number * self.bulk * self.uses
+        groups = self.groups if self.groups_until is None or past < self.groups_until else None
+        pictures = self._pairs(groups or self.process.marginal, self.bulk, generator)
+        return _Bulk(pictures, self._order(1 if groups is None else groups.count, generator))
 
     def _order(self, count: int, generator: Generator) -> Tensor:
         """Put rows in a new order for each use, with groups of `count` kept together."""
-        groups = torch.split(torch.arange(self._size), count)
+        groups = torch.split(torch.arange(self.bulk), count)
         places = (torch.randperm(len(groups), generator=generator).tolist() for _ in range(self.uses))
         return torch.cat([groups[place] for order in places for place in order])
 

@@ -25,7 +25,7 @@ LATENTS = (
 REACH = 3.0
 EYE = np.array([8.0, 0.0, 8.0])
 GROUND = -SIZE
-# Of the lens on its sensor: half the view's width by its distance.
+# Of the camera's lens and sensor: half the width of the view at distance 1.
 VIEW = 25.0 / 35.0
 _LIGHT_RADIUS, _LIGHT_HEIGHT = 4.0, 10.44
 _LATENTS_WITHIN = 1e-6
@@ -66,19 +66,11 @@ def check_latents(latents: npt.ArrayLike, name: str = "latents") -> Floats:
 
 
 def layout(latents: npt.ArrayLike) -> Layout:
-    """Say where things are in the scenes of some latents.
+    """Say where things are in the scenes of latents (n, 10) in [−1, 1], in the order of `LATENTS`.
 
-    Example:
-        >>> centre = layout(np.zeros((1, 10)))
-        >>> centre.position[0].tolist(), centre.object_colour[0].tolist()
-        ([0.0, 0.0, 2.22], [1.0, 0.0, 0.0])
-
-    Args:
-        latents: (n, 10) in [−1, 1], in the order of `LATENTS`.
-
-    Returns:
-        The scenes.
-
+    >>> centre = layout(np.zeros((1, 10)))
+    >>> centre.position[0].tolist(), centre.object_colour[0].tolist()
+    ([0.0, 0.0, 2.22], [1.0, 0.0, 0.0])
     """
     raw = check_latents(latents)
     angle = raw * (np.pi / 2)

@@ -1,4 +1,4 @@
-"""Pairs from a finite set of pictures: the nearest latents that there is a picture of."""
+"""Pairs from a finite set of pictures: which stored latents are nearest to those that were drawn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aninfonce_papers.worlds.scenes.shapes import Floats, Integers
 
 
 class NearestLatents:
-    """Finds stored latents next to any, exactly, perhaps only among those of the same class.
+    """Finds the nearest of stored latents, exactly, and if asked only among those of the same class.
 
     Example:
         >>> stored = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -45,28 +45,16 @@ class NearestLatents:
         self._trees = {kind: KDTree(stored[rows]) for kind, rows in self._members.items()}
 
     def rows(self, wanted: npt.ArrayLike, classes: npt.ArrayLike | None = None) -> Integers:
-        """Find the nearest stored latents.
+        """Find the stored latents nearest to `wanted` (n, d): their rows (n,).
 
-        Args:
-            wanted: latents (n, d).
-            classes: of each (n,), among which to look; the first class if omitted.
-
-        Returns:
-            Rows of the stored latents (n,).
-
+        They are looked for among those of `classes` (n,), or of the first class if omitted.
         """
         return self._two(wanted, classes)[:, 0]
 
     def partners(self, anchors: npt.ArrayLike, wanted: npt.ArrayLike) -> Integers:
-        """Find the nearest stored latents of the anchors' class, or the second nearest for an anchor itself.
+        """Find the stored latents nearest to `wanted` (n, d) of the anchors' class, never an anchor itself.
 
-        Args:
-            anchors: rows of the stored latents (n,).
-            wanted: latents of the positives (n, d).
-
-        Returns:
-            Rows of the stored latents (n,), none equal to its anchor.
-
+        Anchors are rows of the stored latents (n,), and so are their partners.
         """
         rows = np.asarray(anchors)
         two = self._two(wanted, self.classes[rows])

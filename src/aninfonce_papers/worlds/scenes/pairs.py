@@ -88,9 +88,6 @@ def scene_process(
         latents: that change within a pair; all if omitted.
         size: side of the pictures; None for the latents themselves as observations.
 
-    Returns:
-        The process.
-
     """
     check_choice(law, "law", _LAWS)
     check_number(scale, "scale", minimum=0.0, exclusive=True)
@@ -123,7 +120,7 @@ class PicturePairs:
 
 
 class MatchedSource(StreamSource):
-    """Pairs from given pictures: latents are drawn, then replaced by the nearest that there is a picture of.
+    """Pairs from given pictures: latents are drawn, then replaced by the nearest that have a picture.
 
     A positive that would be its anchor is replaced by the second nearest. With classes, anchors are
     pictures drawn at random and positives are looked for among those of the same class.

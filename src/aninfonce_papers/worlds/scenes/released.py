@@ -119,13 +119,13 @@ def _latents(path: Path) -> npt.NDArray[np.float64]:
 
 
 def _files(part: Part, count: int) -> Iterator[str]:
-    # The class-wise files are also around without leading zeros.
+    # Copies of the class-wise files are also in use whose names have no leading zeros.
     padded = part.picture(0, count).exists()
     names = [part.picture(row, count) if padded else part.images / f"{row}.png" for row in (0, count - 1)]
     for file in names:
         if not file.exists():
             raise DatasetError(
-                f"{part.images} must hold {count} pictures, one a row of latents; {file} is missing"
+                f"{part.images} must hold {count} pictures, one per row of latents; {file} is missing"
             )
     width = len(names[0].stem) if padded else 0
     return (f"{part.images}/{str(row).zfill(width)}.png" for row in range(count))

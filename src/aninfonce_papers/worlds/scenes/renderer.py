@@ -22,8 +22,8 @@ from aninfonce_papers.worlds.scenes.layout import (
 )
 from aninfonce_papers.worlds.scenes.shapes import Floats, Integers, shape_mesh
 
-# Longest side of the sheet that several scenes are drawn on at once: reading pixels back waits for all that
-# was asked for before, so that one by one would be slower.
+# Longest side of the sheet on which several scenes are drawn at once. Reading pixels back waits until all
+# drawing is done, so one scene at a time would be slower.
 _SHEET = 1024
 _SAMPLES = 4
 # The cone of 35° and its soft edge, as Blender's `spot_size` and `spot_blend` have them.

@@ -54,9 +54,6 @@ def shape_mesh(name: str, fine: int = 1) -> Mesh:
         name: one of `SHAPES`.
         fine: how finely it is cut into triangles, one of `FINENESS`.
 
-    Returns:
-        The mesh.
-
     """
     check_choice(name, "name", SHAPES)
     if fine not in FINENESS:

@@ -15,15 +15,12 @@ _MARGIN = 92
 
 
 def contact_sheet(path: str | Path, *, size: int = 72, columns: int = 7) -> Path:
-    """Draw one row a latent, from −1 to 1 with all others fixed, and a last row of the seven objects.
+    """Draw one row per latent, from −1 to 1 with all others fixed, and a last row of the seven objects.
 
     Args:
         path: of the PNG.
         size: side of each picture.
         columns: pictures in a row.
-
-    Returns:
-        The path.
 
     """
     from PIL import ImageDraw

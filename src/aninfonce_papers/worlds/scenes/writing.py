@@ -37,7 +37,7 @@ def write_scenes(
     seed: int = 0,
     report: Report | None = None,
 ) -> Path:
-    """Draw a data set into a folder; what is there already is left, so that a stopped call can be repeated.
+    """Draw a data set into a folder; pictures that are there are kept, so a stopped call can be repeated.
 
     Args:
         kind: "threedident", or "causal3dident" with as many pictures of each of seven objects.
@@ -46,10 +46,7 @@ def write_scenes(
         size: their side.
         test: test pictures; a tenth as many if omitted.
         seed: draws the latents, uniform and independent.
-        report: told of the progress.
-
-    Returns:
-        The folder.
+        report: called as pictures are drawn.
 
     """
     check_choice(kind, "kind", KINDS)
@@ -91,7 +88,7 @@ def _shares(kind: str, folder: Path, split: str, count: int) -> list[tuple[Part,
     """Say how many pictures of each class a split has."""
     found = parts(kind, folder, split)
     if count < len(found):
-        raise ValueError(f"`n` and `test` must be at least {len(found)}, one an object, got {count}")
+        raise ValueError(f"`n` and `test` must be at least {len(found)}, one per object, got {count}")
     return [
         (part, len(rows))
         for part, rows in zip(found, np.array_split(np.arange(count), len(found)), strict=True)
@@ -103,14 +100,11 @@ def _draw_latents(part: Part, seed: int, place: list[int], count: int) -> Floats
     part.images.mkdir(parents=True, exist_ok=True)
     for folder in {part.images, part.latents.parent}:
         remove_leftovers(folder)
-    for path, values in ((part.latents, latents), (_scaled(part), latents * _UNITS)):
+    scaled = part.latents.with_name(part.latents.name.removeprefix("raw_"))
+    for path, values in ((part.latents, latents), (scaled, latents * _UNITS)):
         with whole_file(path) as temporary:
             np.save(temporary, values, allow_pickle=False)
     return latents
-
-
-def _scaled(part: Part) -> Path:
-    return part.latents.with_name(part.latents.name.removeprefix("raw_"))
 
 
 def _write(renderer: SceneRenderer, part: Part, number: int, latents: Floats, rows: range) -> None:

@@ -1,13 +1,22 @@
-"""How far a normal distribution is from a prior, in closed form."""
+"""The parts of a VAE's loss: divergences from a prior in closed form, and what the pixels cost."""
 
 from __future__ import annotations
 
 import math
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor, nn
 
 from aninfonce.extending import check_number
+
+
+def pixel_cross_entropy(
+    decoder: nn.Module, mean: Tensor, log_variance: Tensor, pixels: Tensor, generator: Generator
+) -> Tensor:
+    """Draw latents from N(μ, σ²), decode them to logits, and give the cross-entropy of all pixels."""
+    noise = torch.randn(mean.shape, generator=generator).to(mean)
+    logits = decoder(mean + noise * (log_variance / 2).exp())
+    return nn.functional.binary_cross_entropy_with_logits(logits, pixels, reduction="sum")
 
 
 def kl_to_normal(mean: Tensor, log_variance: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ from aninfonce_papers.worlds.vae.vae import VAE, VAESettings
 _ROWS = 4096
 # A snapshot takes a tenth of a second; five epochs on all of MNIST take most of a minute.
 _KEEP_EVERY = 5
-# To be raised when the same images and settings come to give other weights: older ones are then left alone.
+# Raise this when the same images and settings come to give other weights: older ones are then ignored.
 _VERSION = 2
 
 
@@ -133,7 +133,7 @@ class VAERun:
             self._restore(unfinished)
 
     def train(self, report: Callable[[int, float], None]) -> VAE:
-        """Do the epochs that are left; `report` is told the number of each and its mean loss."""
+        """Do the epochs that are left; `report` is called with the number of each and its mean loss."""
         for epoch in range(len(self.history), self.settings.epochs):
             self.history.append(self._epoch(epoch))
             report(epoch + 1, self.history[-1])
@@ -170,7 +170,7 @@ class VAERun:
         return {**tensors, "generator": self.generator.get_state()}
 
     def _restore(self, path: Path) -> None:
-        """Go on from a snapshot; one that cannot be read only costs the time to its epoch."""
+        """Go on from a snapshot; one that cannot be read costs no more than its epochs."""
         try:
             snapshot = read_snapshot(path)
         except CheckpointError:
@@ -185,7 +185,7 @@ class VAERun:
 
 
 def _key(images: Any, settings: VAESettings) -> str:
-    """Sum up everything that decides the result."""
+    """Hash everything that decides the result."""
     digest = hashlib.sha256(f"{_VERSION} {settings.model_dump_json()}".encode())
     digest.update(f"{tuple(images.shape)} {images.dtype}".encode())
     for start in range(0, len(images), _ROWS):

@@ -21,7 +21,12 @@ from aninfonce.extending import (
 )
 from aninfonce.sources import PairSource
 from aninfonce.training import NonFiniteLoss, Recipe
-from aninfonce_papers.worlds.vae.divergences import cross_entropy_to_laplace, kl_to_normal, normal_entropy
+from aninfonce_papers.worlds.vae.divergences import (
+    cross_entropy_to_laplace,
+    kl_to_normal,
+    normal_entropy,
+    pixel_cross_entropy,
+)
 
 # Images whose activations are held at once.
 _CHUNK = 512
@@ -107,9 +112,7 @@ class SlowVAE(nn.Module):
             raise ValueError(f"`x_pos` must have the shape of `x`, got {describe(x_pos)} for {describe(x)}")
         images = torch.cat([x, x_pos])
         mean, log_variance = self.posterior(images)
-        noise = torch.randn(mean.shape, generator=self.generator).to(mean)
-        logits = self.decoder(mean + noise * (log_variance / 2).exp())
-        pixels = nn.functional.binary_cross_entropy_with_logits(logits, images, reduction="sum")
+        pixels = pixel_cross_entropy(self.decoder, mean, log_variance, images, self.generator)
         normal = kl_to_normal(mean, log_variance).sum() / 2
         return SlowLoss(pixels / len(x), normal / len(x), self._slowness(mean, log_variance) / len(x))
 

@@ -1,4 +1,4 @@
-"""A variational autoencoder for small images: latents that real images are made of, near enough."""
+"""A variational autoencoder for small images: its latents stand for the causes of real images."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from torch import Generator, Tensor, nn
 
 from aninfonce.encoders import MLP
 from aninfonce.extending import Settings, check_matrix, describe, pixel_tensor, stream
-from aninfonce_papers.worlds.vae.divergences import kl_to_normal
+from aninfonce_papers.worlds.vae.divergences import kl_to_normal, pixel_cross_entropy
+
+# Images that are held as floats at a time.
+_CHUNK = 4096
 
 
 class VAESettings(Settings):
@@ -84,7 +87,8 @@ class VAE(nn.Module):
     @torch.no_grad()
     def encode(self, images: Any) -> Tensor:
         """Give the mean latents (N, d) of images, (N, C, H, W) or (N, C·H·W), bytes or floats from 0 to 1."""
-        return torch.cat([self.posterior(part)[0] for part in _parts(images)])
+        starts = range(0, len(images), _CHUNK)
+        return torch.cat([self.posterior(images[start : start + _CHUNK])[0] for start in starts])
 
     @torch.no_grad()
     def decode(self, latents: Tensor) -> Tensor:
@@ -94,21 +98,16 @@ class VAE(nn.Module):
         return decoded.view(-1, *self.shape)
 
     def loss(self, images: Any, generator: Generator) -> tuple[Tensor, Tensor]:
-        """Give the two parts of the loss, in nats per image.
+        """Give the cross-entropy of the pixels, and the divergence from the prior, in nats per image.
 
         Args:
             images: uint8, or floats from 0 to 1, (N, C, H, W) or (N, C·H·W).
             generator: draws the latents.
 
-        Returns:
-            The cross-entropy of the pixels, and the Kullback–Leibler divergence from the prior.
-
         """
         rows = self._rows(images)
         mean, log_variance = self.posterior(rows)
-        noise = torch.randn(mean.shape, generator=generator).to(mean)
-        logits = self.decoder(mean + noise * (log_variance / 2).exp())
-        pixels = nn.functional.binary_cross_entropy_with_logits(logits, rows, reduction="sum")
+        pixels = pixel_cross_entropy(self.decoder, mean, log_variance, rows, generator)
         divergence = kl_to_normal(mean, log_variance).sum()
         return pixels / len(rows), divergence / len(rows)
 
@@ -122,8 +121,3 @@ class VAE(nn.Module):
         weight = self.encoder.layers[0].weight
         assert isinstance(weight, Tensor)
         return pixel_tensor(images).to(weight).flatten(1)
-
-
-def _parts(images: Any) -> list[Any]:
-    """Cut images into parts that fit into memory as floats."""
-    return [images[start : start + 4096] for start in range(0, len(images), 4096)]

@@ -75,20 +75,14 @@ class MaskVideos:
 
 
 def mask_latents(masks: Masks) -> Latents:
-    """Compute the three factors of masks as the authors did.
+    """Compute the three factors of masks (T, H, W), none of them empty, as the authors did.
 
-    Example:
-        >>> masks = np.zeros((1, 64, 64), dtype=bool)
-        >>> masks[0, 10, 20:22] = True
-        >>> mask_latents(masks)
-        array([[10. , 20.5,  2. ]], dtype=float32)
+    Gives (T, 3): centre of mass in y and in x, and area.
 
-    Args:
-        masks: (T, H, W) of booleans, none of them empty.
-
-    Returns:
-        (T, 3): centre of mass in y and in x, and area.
-
+    >>> masks = np.zeros((1, 64, 64), dtype=bool)
+    >>> masks[0, 10, 20:22] = True
+    >>> mask_latents(masks)
+    array([[10. , 20.5,  2. ]], dtype=float32)
     """
     rows, columns = masks.sum(axis=2), masks.sum(axis=1)
     area = rows.sum(axis=1)
@@ -127,13 +121,7 @@ def load_videos(path: str | Path) -> MaskVideos:
 
 
 def save_videos(videos: MaskVideos, path: str | Path) -> Path:
-    """Write videos as compressed arrays, whole or not at all.
-
-    Args:
-        videos: to write.
-        path: of the file, which ends in .npz.
-
-    """
+    """Write videos as compressed arrays, whole or not at all, to a file that ends in .npz."""
     path = Path(path)
     if path.suffix != ".npz":
         raise ValueError(f"`path` must end in .npz, got {path}")

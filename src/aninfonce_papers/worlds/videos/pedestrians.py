@@ -50,7 +50,7 @@ def generate_videos(count: int = 500, *, seed: int = 0, longest: int = 100) -> M
 
 
 def _film(rng: Generator, count: int, longest: int) -> list[npt.NDArray[np.bool_]]:
-    """Film some people, each until it is out of sight."""
+    """Film some people, each until they are out of sight."""
     walks, seen = _walk(rng, (count, longest))
     lengths = np.minimum(_until_first(~seen), 2 + rng.geometric(1 / 45, count))
     kept = np.arange(longest) < lengths[:, None]
@@ -130,6 +130,6 @@ def _smooth(values: npt.NDArray[np.float64], rate: float) -> npt.NDArray[np.floa
 
 
 def _travelled(speed: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Sum up speeds (S, T) to ways, from 0 at the first frame."""
+    """Add speeds (S, T) up to distances, from 0 at the first frame."""
     way: npt.NDArray[np.float64] = np.cumsum(speed, axis=1) * _SECONDS
     return way - way[:, :1]

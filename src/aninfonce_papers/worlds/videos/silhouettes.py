@@ -13,7 +13,7 @@ from aninfonce_papers.worlds.videos.masks import SIDE, Masks
 
 Floats = npt.NDArray[np.floating[Any]]
 
-# Of the body's height, which the lengths below are parts of.
+# As shares of the body's height, like all lengths below.
 _THIGH, _SHIN, _SOLE = 0.245, 0.245, 0.02
 _UPPER_ARM, _FOREARM = 0.16, 0.15
 # Frames that are drawn at once: their distances fit into the cache of a processor.
@@ -73,21 +73,13 @@ class _Capsule(NamedTuple):
 
 
 def draw(figures: Figures) -> Masks:
-    """Draw people as masks.
+    """Draw N people as masks (N, 64, 64); what is outside the picture is cut off.
 
-    Example:
-        >>> one = np.ones(1, dtype=np.float32)
-        >>> walker = Figures(32 * one, 60 * one, 50 * one, one, one, 0.4 * one, one, 0 * one, 0 * one)
-        >>> mask = draw(walker)[0]
-        >>> mask.shape, bool(mask[12].any()), bool(mask[5].any())
-        ((64, 64), True, False)
-
-    Args:
-        figures: N of them.
-
-    Returns:
-        (N, 64, 64) of booleans; what is outside the picture is cut off.
-
+    >>> one = np.ones(1, dtype=np.float32)
+    >>> walker = Figures(32 * one, 60 * one, 50 * one, one, one, 0.4 * one, one, 0 * one, 0 * one)
+    >>> mask = draw(walker)[0]
+    >>> mask.shape, bool(mask[12].any()), bool(mask[5].any())
+    ((64, 64), True, False)
     """
     parts = [_draw(figures[start : start + _CHUNK]) for start in range(0, len(figures), _CHUNK)]
     return np.concatenate(parts) if parts else np.zeros((0, SIDE, SIDE), dtype=bool)
