@@ -11,12 +11,8 @@ was ever looked at with.
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
+import sys
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -27,8 +23,10 @@ from aninfonce.diagnostics.homogeneity import homogeneity
 from aninfonce.diagnostics.sample import make_sample
 from aninfonce.distributions import FisherBingham, Uniform
 from aninfonce.spaces import Sphere
+from benchmarks.rows import FOLDER, Row, add_sweep_options, carry_out, command, read_rows
+from benchmarks.timing import timed
 
-RESULTS = Path(__file__).parent / "results" / "alarms.jsonl"
+RESULTS = FOLDER / "alarms.jsonl"
 PAIRS, DIM, CONCENTRATION, FIRST_SEED = 2_000, 5, 10.0, 100_000
 # Anchors in flat space, all of unit variance.
 LAWS = {
@@ -53,50 +51,38 @@ def look_in_flat_space(seed: int) -> dict[str, str]:
     return verdicts
 
 
-def look(seed: int) -> dict[str, Any]:
+def look(seed: int) -> Row:
     """Audit one clean data set, and take down the verdict of each finding."""
-    start = time.process_time()
-    generator = Generator().manual_seed(seed)
-    z = Uniform(Sphere(DIM)).sample(PAIRS, generator)
-    positive = FisherBingham(z, torch.full((DIM,), CONCENTRATION)).sample(generator)
-    x = z.numpy()
-    report = audit(
-        lambda rows: rows,
-        (x, positive.numpy()),
-        augmentations={"shift": lambda rows: rows + 0.5},
-        latents=x,
-        labels=x[:, 0] > 0,
-        seed=seed,
-    )
-    return {
-        "seed": seed,
-        "verdicts": {
-            **{finding.name: finding.status for finding in report.findings},
-            **look_in_flat_space(seed),
-        },
-        "cpu_seconds": round(time.process_time() - start, 1),
-    }
+    with timed() as spent:
+        generator = Generator().manual_seed(seed)
+        z = Uniform(Sphere(DIM)).sample(PAIRS, generator)
+        positive = FisherBingham(z, torch.full((DIM,), CONCENTRATION)).sample(generator)
+        x = z.numpy()
+        report = audit(
+            lambda rows: rows,
+            (x, positive.numpy()),
+            augmentations={"shift": lambda rows: rows + 0.5},
+            latents=x,
+            labels=x[:, 0] > 0,
+            seed=seed,
+        )
+        verdicts = {finding.name: finding.status for finding in report.findings} | look_in_flat_space(seed)
+    return {"seed": seed, "verdicts": verdicts, "cpu_seconds": round(spent.cpu, 1)}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main() -> int:
+    parser = command(__doc__)
     parser.add_argument("--seeds", type=int, default=60, help="number of data sets")
-    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--show", action="store_true", help="only print what --out holds")
+    add_sweep_options(parser, RESULTS, flag="--out")
     options = parser.parse_args()
-    rows = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
-    done = {row["seed"] for row in rows}
-    options.out.parent.mkdir(exist_ok=True)
-    with options.out.open("a") as stream:
-        for seed in range(FIRST_SEED, FIRST_SEED + (0 if options.show else options.seeds)):
-            if seed not in done:
-                rows.append(look(seed))
-                print(json.dumps(rows[-1]), file=stream, flush=True)
-    for name in rows[0]["verdicts"]:
+    wanted = [(FIRST_SEED + place,) for place in range(options.seeds)]
+    code = 0 if options.show else carry_out(options, wanted, look, ("seed",))
+    rows = read_rows(options.results)
+    for name in rows[0]["verdicts"] if rows else ():
         print(name, dict(Counter(row["verdicts"][name] for row in rows)))
+    return code
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -13,13 +13,11 @@ sphere is kept beside, since the closing fits take it to be even.
 
 from __future__ import annotations
 
-import argparse
-import json
+import sys
 import warnings
 from collections.abc import Callable
 from functools import lru_cache, partial
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -27,7 +25,6 @@ from scipy.signal import lfilter
 from torch import Tensor
 
 from aninfonce import ContrastiveICA, ContrastiveICAWarning
-from aninfonce._files import append_line
 from aninfonce._seeds import derive_seed, stream
 from aninfonce.diagnostics import decay_times
 from aninfonce.distributions import FisherBingham, Uniform
@@ -37,8 +34,9 @@ from aninfonce.estimator.frames import Frames
 from aninfonce.estimator.pairs import Pairs, lagged, paired
 from aninfonce.losses import AnInfoNCE
 from aninfonce.spaces import Sphere
+from benchmarks.rows import FOLDER, Row, add_sweep_options, carry_out, command
 
-RESULTS = Path(__file__).parent / "results" / "coverage.jsonl"
+RESULTS = FOLDER / "coverage.jsonl"
 CONCENTRATION = torch.tensor([8.0, 20.0, 60.0, 150.0])
 PHI = np.array([0.5, 0.7, 0.85, 0.95])
 SIZES = (1024, 8192)
@@ -100,7 +98,7 @@ def truth_of(world: str) -> Array:
     return np.asarray(PHI / (1 - PHI**2)) if world.endswith("flat") else CONCENTRATION.double().numpy()
 
 
-def of_latents(world: str, rows: int, seed: int) -> dict[str, Any]:
+def of_latents(world: str, rows: int, seed: int) -> Row:
     """Intervals of the true latents, as if an encoder had found them."""
     flat = world.endswith("flat")
     z, z_pos = WORLDS[world](rows, seed)
@@ -121,20 +119,20 @@ def of_latents(world: str, rows: int, seed: int) -> dict[str, Any]:
     return _row(world, "true latents", rows, seed, found.values[0], found.interval[0])
 
 
-def evenness(world: str, rows: int, seed: int) -> dict[str, Any]:
+def evenness(world: str, rows: int, seed: int) -> Row:
     """Second moments of the latents times d: 1 for each column if they cover their sphere evenly."""
     z = WORLDS[world](rows, seed)[0]
     moments = (z.shape[1] * (z**2).mean(axis=0)).round(4).tolist()
     return {"world": world, "columns": "evenness", "rows": rows, "seed": seed, "moments": moments}
 
 
-def of_times(world: str, rows: int, seed: int) -> dict[str, Any]:
+def of_times(world: str, rows: int, seed: int) -> Row:
     """Intervals of the time constants of the true latents."""
     found = decay_times(WORLDS[world](rows, seed)[0])
     return _row(world, "times of true latents", rows, seed, found[:, 0], found[:, 1:], -1 / np.log(PHI))
 
 
-def of_fitted_times(world: str, rows: int, seed: int) -> dict[str, Any]:
+def of_fitted_times(world: str, rows: int, seed: int) -> Row:
     """Intervals of the time constants of a trained embedding."""
     model = fitted(world, rows, seed, 0)
     times, ends = model.time_constants_, model.time_constants_interval_
@@ -143,7 +141,7 @@ def of_fitted_times(world: str, rows: int, seed: int) -> dict[str, Any]:
     return _row(world, "times, trained", rows, seed, times, ends, -1 / np.log(PHI))
 
 
-def of_fit(world: str, rows: int, seed: int, refits: int) -> dict[str, Any]:
+def of_fit(world: str, rows: int, seed: int, refits: int) -> Row:
     """Intervals of Λ̂ of a trained embedding."""
     model = fitted(world, rows, seed, refits)
     kind = f"trained, refits={refits}"
@@ -165,7 +163,7 @@ def fitted(world: str, rows: int, seed: int, refits: int) -> ContrastiveICA:
 
 def _row(
     world: str, kind: str, rows: int, seed: int, values: Array, interval: Array, truth: Array | None = None
-) -> dict[str, Any]:
+) -> Row:
     truth = truth_of(world) if truth is None else truth
     order = np.argsort(values)
     low, high = interval[order].T
@@ -180,40 +178,51 @@ def _row(
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+# Columns whose intervals are looked at: what they are called in the rows, and what makes such a row.
+COLUMNS: dict[str, Callable[[str, int, int], Row]] = {
+    "true latents": of_latents,
+    "times of true latents": of_times,
+    "times, trained": of_fitted_times,
+    "evenness": evenness,
+    "trained, refits=0": partial(of_fit, refits=0),
+    "trained, refits=2": partial(of_fit, refits=2),
+}
+# Of these, only recordings of one kind have any.
+_ONLY = {
+    "times of true latents": "a recording, flat",
+    "times, trained": "a recording, flat",
+    "evenness": "a recording, sphere",
+}
+
+
+def run(world: str, columns: str, rows: int, seed: int) -> Row:
+    """Draw a world and look at intervals."""
+    torch.set_num_threads(1)
+    return COLUMNS[columns](world, rows, seed)
+
+
+def main() -> int:
+    parser = command(__doc__)
     parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
     parser.add_argument("--repeats", type=int, default=40, help="of true latents")
     parser.add_argument("--trained", type=int, default=0, help="repeats of fits")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    add_sweep_options(parser, RESULTS)
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    lines = options.results.read_text(encoding="utf-8").splitlines() if options.results.exists() else []
-    done = {(row["world"], row["columns"], row["rows"], row["seed"]) for row in map(json.loads, lines)}
-    todo: dict[tuple[str, str, int, int], Callable[[], dict[str, Any]]] = {}
-    for world in options.worlds:
-        for rows in SIZES:
-            for seed in range(options.repeats):
-                todo[world, "true latents", rows, seed] = partial(of_latents, world, rows, seed)
-                if world == "a recording, flat":
-                    todo[world, "times of true latents", rows, seed] = partial(of_times, world, rows, seed)
-        for seed in range(options.trained):
-            if world == "a recording, flat":
-                cell = (world, "times, trained", TRAINED_SIZE, seed)
-                todo[cell] = partial(of_fitted_times, world, TRAINED_SIZE, seed)
-            if world == "a recording, sphere":
-                todo[world, "evenness", TRAINED_SIZE, seed] = partial(evenness, world, TRAINED_SIZE, seed)
-            for refits in (0, 2):
-                cell = (world, f"trained, refits={refits}", TRAINED_SIZE, seed)
-                todo[cell] = partial(of_fit, world, TRAINED_SIZE, seed, refits)
-    for cell, run in todo.items():
-        if cell not in done:
-            line = json.dumps(run(), ensure_ascii=False)
-            append_line(options.results, line)
-            print(line, flush=True)
+    untrained = ("true latents", "times of true latents")
+    wanted = [
+        (world, columns, rows, seed)
+        for world in options.worlds
+        for chosen, sizes, repeats in (
+            (untrained, SIZES, options.repeats),
+            ([name for name in COLUMNS if name not in untrained], (TRAINED_SIZE,), options.trained),
+        )
+        for rows in sizes
+        for seed in range(repeats)
+        for columns in chosen
+        if _ONLY.get(columns, world) == world
+    ]
+    return carry_out(options, wanted, run, ("world", "columns", "rows", "seed"))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -12,26 +12,23 @@ linear map has.
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
+import sys
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from aninfonce import ContrastiveICA, ContrastiveICAWarning
-from aninfonce._files import append_line
 from aninfonce._seeds import derive_seed
 from aninfonce.metrics import linear_r2
+from benchmarks.rows import FOLDER, Row, add_sweep_options, carry_out, command
+from benchmarks.timing import timed
 
 Array = npt.NDArray[np.floating]
 
-RESULTS = Path(__file__).parent / "results" / "few_pairs.jsonl"
+RESULTS = FOLDER / "few_pairs.jsonl"
 PAIRS, FRESH, FACTORS = 2000, 4000, 3
 STEPS = (100, 200, 400, 1000, 2000)
 SPACES = ("sphere", "flat")
@@ -77,38 +74,30 @@ def recovered(space: str, seed: int, steps: Sequence[int] = STEPS) -> tuple[floa
     return linear_r2(z[PAIRS:], x[PAIRS:]).mean, found
 
 
-def look(space: str, seed: int) -> dict[str, Any]:
+def look(space: str, seed: int) -> Row:
     """Take down one seed in one space."""
-    start = time.process_time()
-    linear, found = recovered(space, seed)
+    torch.set_num_threads(1)
+    with timed() as spent:
+        linear, found = recovered(space, seed)
     return {
         "space": space,
         "seed": seed,
         "linear": round(linear, 5),
         "r2": {str(steps): round(value, 5) for steps, value in found.items()},
         "gap": round(max(found.values()) - found[STEPS[-1]], 5),
-        "cpu_seconds": round(time.process_time() - start, 1),
+        "cpu_seconds": round(spent.cpu, 1),
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main() -> int:
+    parser = command(__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(8)))
     parser.add_argument("--spaces", nargs="+", choices=SPACES, default=list(SPACES))
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    add_sweep_options(parser, RESULTS)
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    lines = options.results.read_text(encoding="utf-8").splitlines() if options.results.exists() else []
-    done = {(row["space"], row["seed"]) for row in map(json.loads, lines)}
-    for seed in options.seeds:
-        for space in options.spaces:
-            if (space, seed) not in done:
-                line = json.dumps(look(space, seed))
-                append_line(options.results, line)
-                print(line, flush=True)
+    wanted = [(space, seed) for seed in options.seeds for space in options.spaces]
+    return carry_out(options, wanted, look, ("space", "seed"))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

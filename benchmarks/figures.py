@@ -6,16 +6,12 @@ python -m benchmarks.figures --check    only look; leaves with 1 if it is stale
 
 from __future__ import annotations
 
-import argparse
-import io
-import sys
-
-import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from aninfonce._files import write_whole
-from benchmarks.tables import ROOT, Row, read
+from aninfonce.plots.drawing import render
+from benchmarks.rows import Row
+from benchmarks.tables import ROOT, main, read
 
 TARGET = ROOT / "docs" / "figures" / "losses.svg"
 DIM, THREADS = 128, 1
@@ -52,27 +48,8 @@ def draw(rows: list[Row]) -> bytes:
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].legend(frameon=False, fontsize=9)
     figure.suptitle(f"One value and its gradients, {DIM} columns, one thread of a CPU", fontsize=11)
-    file = io.BytesIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "aninfonce"}):
-        figure.savefig(file, format="svg", metadata={"Date": None})
-    return file.getvalue()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--check", action="store_true", help="only look")
-    check = parser.parse_args().check
-    drawn = draw(read("losses"))
-    stale = not TARGET.exists() or TARGET.read_bytes() != drawn
-    if stale:
-        print(f"{TARGET.relative_to(ROOT)} {'is stale' if check else 'written'}")
-        if not check:
-            write_whole(TARGET, drawn)
-    if check and stale:
-        sys.exit(1)
+    return render(figure, "svg")
 
 
 if __name__ == "__main__":
-    main()
+    main(lambda: {TARGET: draw(read("losses"))}, __doc__)

@@ -11,18 +11,16 @@ mixing, the weights and the pairs; seeds are 0, 1, 2, ...
 
 from __future__ import annotations
 
-import argparse
-import json
-import multiprocessing
-import os
 import platform
-import time
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import statistics
+import sys
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).parent / "results" / "identify.jsonl"
+from benchmarks.rows import FOLDER, Row, add_sweep_options, carry_out, command, read_rows
+from benchmarks.timing import seconds_a_step, timed
+
+RESULTS = FOLDER / "identify.jsonl"
 
 # The papers' logs: 20 001 steps on 1000 pairs bring R² .99 at Λ = (5, 25).
 PAPER_STEPS, PAPER_BATCH = 20_001, 1000
@@ -63,7 +61,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def run(setting: str, seed: int) -> dict[str, Any]:
+def run(setting: str, seed: int) -> Row:
     """Train one setting from scratch and score it."""
     import torch
 
@@ -81,9 +79,8 @@ def run(setting: str, seed: int) -> dict[str, Any]:
         config["recipe"] = scaled_rates(INFONCE_RATES)
     pairs = process(chosen["process"], seed=seed)
     bare = [paper_step()]
-    begin, cpu = time.perf_counter(), time.process_time()
-    fitted = fit(pairs, TrainingConfig(seed=seed, **config))
-    seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
+    with timed() as spent:
+        fitted = fit(pairs, TrainingConfig(seed=seed, **config))
     bare.append(paper_step())
     paper_seconds, paper_cpu = (PAPER_STEPS * sum(column) / 2 for column in zip(*bare, strict=True))
 
@@ -101,12 +98,12 @@ def run(setting: str, seed: int) -> dict[str, Any]:
             f"r2_{name}": value for name, value in score.per_partition.items() if name in ("style", "content")
         },
         "mcc": mean_correlation_coefficient(held_out.z, embedding).mean,
-        "seconds": seconds,
-        "cpu_seconds": cpu,
+        "seconds": spent.wall,
+        "cpu_seconds": spent.cpu,
         "paper_seconds": paper_seconds,
         "paper_cpu_seconds": paper_cpu,
         # In CPU time, which a busy machine does not change much; both sides have one thread.
-        "times_faster": paper_cpu / cpu,
+        "times_faster": paper_cpu / spent.cpu,
         "encoder_and_loss_share": steps["encoder and loss"] / sum(steps.values()),
         "profile": {name: round(value, 2) for name, value in fitted.profile.items()},
         "gap": fitted.history[-1].get("gap"),
@@ -140,33 +137,11 @@ def paper_step(dim: int = 10, steps: int = 15) -> tuple[float, float]:
         encoder(x).square().mean().backward()
 
     step()
-    wall, cpu = time.perf_counter(), time.process_time()
-    for _ in range(steps):
-        step()
-    return (time.perf_counter() - wall) / steps, (time.process_time() - cpu) / steps
+    return seconds_a_step(step, steps)
 
 
-def finished(path: Path) -> list[dict[str, Any]]:
-    """Read the rows that are already there."""
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
-def run_all(todo: list[tuple[str, int]], jobs: int) -> Iterator[dict[str, Any]]:
-    """Run in processes of one thread each."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, max_tasks_per_child=1) as pool:
-        for future in as_completed([pool.submit(run, setting, seed) for setting, seed in todo]):
-            yield future.result()
-
-
-def summary(rows: list[dict[str, Any]]) -> str:
+def summary(rows: list[Row]) -> str:
     """One line a setting: the worst seed for scores, the median for times."""
-    import statistics
-
     head = (
         f"{'setting':14s} {'seeds':>5s} {'content':>8s} {'style':>8s} {'R²':>8s} {'corr.':>6s}"
         f" {'Λ̂ error':>9s} {'folded':>6s} {'seconds':>8s} {'CPU s':>6s} {'× faster':>8s} {'enc+loss':>8s}"
@@ -177,7 +152,7 @@ def summary(rows: list[dict[str, Any]]) -> str:
         if not own:
             continue
 
-        def worst(name: str, pick: Any = min, own: list[dict[str, Any]] = own) -> str:
+        def worst(name: str, pick: Any = min, own: list[Row] = own) -> str:
             values = [row[name] for row in own if row.get(name) is not None]
             return f"{pick(values):8.4f}" if values else f"{'–':>8s}"
 
@@ -194,7 +169,7 @@ def summary(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def plot(rows: list[dict[str, Any]], path: Path) -> None:
+def plot(rows: list[Row], path: Path) -> None:
     """Draw the style R² of every seed, with the recipe and on the sphere from the start."""
     from matplotlib.figure import Figure
 
@@ -222,32 +197,24 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main() -> int:
+    parser = command(__doc__)
     parser.add_argument("--only", action="append", choices=SETTINGS, help="setting to run; may be repeated")
     parser.add_argument("--seeds", type=int, default=10, help="seeds 0 to this, less one")
-    parser.add_argument("--jobs", type=int, default=2, help="processes of one thread each")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="file of the results")
     parser.add_argument("--plot", type=Path, help="draw style R² by setting into this file and leave")
     parser.add_argument("--summary", action="store_true", help="print the table and leave")
-    chosen = parser.parse_args()
-    rows = finished(chosen.results)
-    if chosen.plot is not None:
-        plot(rows, chosen.plot)
-        return
-    if not chosen.summary:
-        done = {(row["setting"], row["seed"]) for row in rows}
-        wanted = [(s, seed) for s in chosen.only or SETTINGS for seed in range(chosen.seeds)]
-        chosen.results.parent.mkdir(exist_ok=True)
-        for row in run_all([cell for cell in wanted if cell not in done], chosen.jobs):
-            rows.append(row)
-            with chosen.results.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            print(json.dumps(row, ensure_ascii=False), flush=True)
-    print(summary(rows))
+    add_sweep_options(parser, RESULTS, jobs=2)
+    options = parser.parse_args()
+    if options.plot is not None:
+        plot(read_rows(options.results), options.plot)
+        return 0
+    code = 0
+    if not options.summary:
+        wanted = [(setting, seed) for setting in options.only or SETTINGS for seed in range(options.seeds)]
+        code = carry_out(options, wanted, run, ("setting", "seed"), fresh=True)
+    print(summary(read_rows(options.results)))
+    return code
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

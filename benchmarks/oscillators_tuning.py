@@ -6,51 +6,54 @@ python -m benchmarks.oscillators_tuning --most 1   the next that has no row
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
-from pathlib import Path
+import sys
+from functools import cache
+from typing import Any
 
-from aninfonce.extending import append_line
 from aninfonce.metrics import linear_r2
-from aninfonce_papers.beyond.cebra_time import cebra_time, grid
+from aninfonce_papers.beyond.cebra_time import CebraSettings, cebra_time, grid
 from aninfonce_papers.beyond.oscillators import TurningPairs
+from aninfonce_papers.beyond.turning import Turning
 from aninfonce_papers.engine import find_study
+from benchmarks.rows import FOLDER, Row, add_sweep_options, carry_out, command, missing, read_rows
+from benchmarks.timing import timed
 
-RESULTS = Path(__file__).parent / "results" / "oscillators-tuning.jsonl"
+RESULTS = FOLDER / "oscillators-tuning.jsonl"
 # No row of the study has this seed.
 SEED = 1000
-_CELL = "rotating: CEBRA-Time"
+_WORLD = "rotating"
 
 
-def main() -> None:
+@cache
+def _recording() -> tuple[Turning, int]:
+    """Give the recording, and how many of its rows to train on."""
+    cells = find_study("oscillators").experiments("laptop")
+    (pairs,) = (cell.pairs for cell in cells if cell.name == f"{_WORLD}: CEBRA-Time")
+    assert isinstance(pairs, TurningPairs)
+    return pairs.open(SEED), pairs.rows
+
+
+def run(world: str, settings: dict[str, Any]) -> Row:
+    """Train with some settings, and compare with the truth."""
     import torch
 
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--most", type=int, help="cells to run before it ends")
-    left = parser.parse_args().most
     torch.set_num_threads(1)
-    done = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
-    (cell,) = (one for one in find_study("oscillators").experiments("laptop") if one.name == _CELL)
-    pairs = cell.pairs
-    assert isinstance(pairs, TurningPairs)
-    recording = pairs.open(SEED)
-    for settings in grid(recording.lag):
-        row = {"world": "rotating", "settings": settings.model_dump()}
-        if any(row.items() <= json.loads(line).items() for line in done):
-            continue
-        if left == 0:
-            return
-        left = None if left is None else left - 1
-        start = time.process_time()
-        e = cebra_time(recording.x, pairs.rows, recording.z.shape[1], SEED, settings)[pairs.rows :]
-        row["r2"] = round(linear_r2(recording.z[pairs.rows :], e).mean, 4)
-        row["cpu_seconds"] = round(time.process_time() - start, 1)
-        append_line(RESULTS, json.dumps(row, ensure_ascii=False))
-        print(json.dumps(row, ensure_ascii=False), flush=True)
+    recording, rows = _recording()
+    with timed() as spent:
+        e = cebra_time(recording.x, rows, recording.z.shape[1], SEED, CebraSettings(**settings))[rows:]
+    r2 = round(linear_r2(recording.z[rows:], e).mean, 4)
+    return {"world": world, "settings": settings, "r2": r2, "cpu_seconds": round(spent.cpu, 1)}
+
+
+def main() -> int:
+    parser = command(__doc__)
+    parser.add_argument("--most", type=int, help="cells to run before it ends")
+    add_sweep_options(parser, RESULTS)
+    options = parser.parse_args()
+    names = ("world", "settings")
+    wanted = [(_WORLD, settings.model_dump()) for settings in grid(_recording()[0].lag)]
+    return carry_out(options, missing(wanted, read_rows(options.results), names)[: options.most], run, names)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

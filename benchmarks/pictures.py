@@ -8,8 +8,6 @@ and bfloat16, with the usual order of memory and with the channels last.
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -20,6 +18,8 @@ from aninfonce.augment import simclr
 from aninfonce.encoders import GlimpseNet, ResNet, SmallConvNet
 from aninfonce_papers.models.quick_resnet import QuickResNet
 from aninfonce_papers.worlds.scenes import SceneRenderer, can_render
+from benchmarks.rows import command
+from benchmarks.timing import best_seconds
 
 PICTURES = 512
 # What laptop and overnight train, with the side of its pictures.
@@ -30,17 +30,6 @@ NETWORKS: dict[str, tuple[Callable[[], nn.Module], int]] = {
     "table4, overnight (GlimpseNet)": (lambda: GlimpseNet(10), 64),
 }
 ORDERS = {"usual order": torch.contiguous_format, "channels last": torch.channels_last}
-
-
-def best_seconds(works: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Give the CPU time of each, the shortest of rounds in turn."""
-    best = dict.fromkeys(works, float("inf"))
-    for _ in range(rounds + 1):  # the first warms up, and is never the best
-        for name, work in works.items():
-            begin = time.process_time()
-            work()
-            best[name] = min(best[name], time.process_time() - begin)
-    return best
 
 
 def learner(
@@ -61,9 +50,7 @@ def learner(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     rounds = parser.parse_args().rounds
     torch.set_num_threads(1)

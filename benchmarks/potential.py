@@ -13,12 +13,9 @@ not.
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Generator, Tensor, nn
@@ -27,8 +24,10 @@ from torch.nn.functional import normalize
 from aninfonce.distributions import FisherBingham, Uniform, VonMisesFisher
 from aninfonce.losses import AnInfoNCE
 from aninfonce.spaces import Sphere
+from benchmarks.rows import FOLDER, Row, command, complete, read_rows
+from benchmarks.timing import timed
 
-RESULTS = Path(__file__).parent / "results" / "potential.jsonl"
+RESULTS = FOLDER / "potential.jsonl"
 
 
 class Setting(NamedTuple):
@@ -74,7 +73,7 @@ def anchor_sampler(setting: Setting, generator: Generator) -> Callable[[int], Te
     return lambda n: VonMisesFisher(pole.repeat(n, 1), setting.skew).sample(generator)
 
 
-def train(setting: Setting, potential: bool, seed: int, lr: float = 4e-3) -> dict[str, Any]:
+def train(setting: Setting, potential: bool, seed: int, lr: float = 4e-3) -> Row:
     """Train from the truth; give R² of the latents from the embedding, on anchors, and Λ̂."""
     torch.manual_seed(seed)
     generator = Generator().manual_seed(seed)
@@ -91,14 +90,14 @@ def train(setting: Setting, potential: bool, seed: int, lr: float = 4e-3) -> dic
     groups = [{"params": encoder.parameters()}, *loss.param_groups(5 * lr)]
     optimizer = torch.optim.Adam(groups, lr=lr)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / setting.steps)
-    start = time.perf_counter()
-    for _ in range(setting.steps):
-        z = anchors(setting.batch)
-        positive = FisherBingham(z, truth).sample(generator)
-        optimizer.zero_grad()
-        loss(encoder(z), encoder(positive)).backward()
-        optimizer.step()
-        schedule.step()
+    with timed() as spent:
+        for _ in range(setting.steps):
+            z = anchors(setting.batch)
+            positive = FisherBingham(z, truth).sample(generator)
+            optimizer.zero_grad()
+            loss(encoder(z), encoder(positive)).backward()
+            optimizer.step()
+            schedule.step()
     concentration = loss.concentration.detach()
     with torch.no_grad():
         fit, test = anchors(4096), anchors(4096)
@@ -112,7 +111,7 @@ def train(setting: Setting, potential: bool, seed: int, lr: float = 4e-3) -> dic
             for value in truth.unique().tolist()
         },
         "largest_error": round(_block_errors(concentration, truth), 4),
-        "seconds": round(time.perf_counter() - start, 1),
+        "seconds": round(spent.wall, 1),
     }
 
 
@@ -131,21 +130,27 @@ def linear_r2(z_fit: Tensor, y_fit: Tensor, z_test: Tensor, y_test: Tensor) -> f
     return float((1 - residual.square().sum(dim=0) / variance).mean())
 
 
+def run(name: str, seed: int, potential: bool) -> Row:
+    """Train one setting."""
+    return {"setting": name, **train(SETTINGS[name], potential, seed)}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command(__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--show", action="store_true", help="only print what --out holds")
     options = parser.parse_args()
     if not options.show:
-        options.out.parent.mkdir(exist_ok=True)
-        with options.out.open("w") as stream:
-            for name, setting in SETTINGS.items():
-                for seed in options.seeds:
-                    for potential in (False, True):
-                        row = {"setting": name, **train(setting, potential, seed)}
-                        print(json.dumps(row), file=stream, flush=True)
-    for row in map(json.loads, options.out.read_text().splitlines()):
+        cells = [
+            (name, seed, potential)
+            for name in SETTINGS
+            for seed in options.seeds
+            for potential in (False, True)
+        ]
+        options.out.unlink(missing_ok=True)
+        complete(cells, run, options.out, ("setting", "seed", "potential"))
+    for row in read_rows(options.out):
         values = ", ".join(f"Λ={k}: {v:.2f}" for k, v in row["concentration"].items())
         print(
             f"{row['setting']:20} seed {row['seed']} {'with' if row['potential'] else 'without':>7} β:"

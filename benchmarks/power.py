@@ -9,12 +9,10 @@ threshold was ever looked at with.
 
 from __future__ import annotations
 
-import argparse
-import json
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,8 +24,9 @@ from aninfonce.diagnostics.sample import make_sample
 from aninfonce.distributions import FisherBingham, Uniform
 from aninfonce.spaces import Sphere
 from benchmarks.alarms import CONCENTRATION, DIM, PAIRS
+from benchmarks.rows import FOLDER, Row, add_sweep_options, carry_out, command, read_rows
 
-RESULTS = Path(__file__).parent / "results" / "power.jsonl"
+RESULTS = FOLDER / "power.jsonl"
 FIRST_SEED = 200_000
 BY_NAME = {look.__name__: look for look in FINDINGS}
 
@@ -170,7 +169,7 @@ CASES = {
 }
 
 
-def look(name: str, seed: int) -> dict[str, Any]:
+def look(name: str, seed: int) -> Row:
     """Take down the verdict on one violation."""
     case = CASES[name]
     x, x_pos = case.draw(seed)
@@ -179,26 +178,19 @@ def look(name: str, seed: int) -> dict[str, Any]:
     return {"case": name, "finding": case.finding, "seed": seed, "verdict": found.status}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main() -> int:
+    parser = command(__doc__)
     parser.add_argument("--seeds", type=int, default=20, help="number of data sets a violation")
-    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--show", action="store_true", help="only print what --out holds")
+    add_sweep_options(parser, RESULTS, flag="--out")
     options = parser.parse_args()
-    rows = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
-    done = {(row["case"], row["seed"]) for row in rows}
-    options.out.parent.mkdir(exist_ok=True)
-    with options.out.open("a") as stream:
-        for name in [] if options.show else CASES:
-            for seed in range(FIRST_SEED, FIRST_SEED + options.seeds):
-                if (name, seed) not in done:
-                    rows.append(look(name, seed))
-                    print(json.dumps(rows[-1], ensure_ascii=False), file=stream, flush=True)
+    wanted = [(name, FIRST_SEED + place) for name in CASES for place in range(options.seeds)]
+    code = 0 if options.show else carry_out(options, wanted, look, ("case", "seed"))
+    rows = read_rows(options.results)
     for name in dict.fromkeys(row["case"] for row in rows):
         print(name, dict(Counter(row["verdict"] for row in rows if row["case"] == name)))
+    return code
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

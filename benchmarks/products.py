@@ -2,20 +2,20 @@
 
     python -m benchmarks.products
 
-One thread, float32, (m, k) by (k, n); the best of several rounds in turn, in GFLOP a second, and the relative
-error of each against float64.
+One thread, float32, (m, k) by (k, n); the best of several rounds in turn, in GFLOP a second of the CPU, and
+the relative error of each against float64.
 """
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from aninfonce._products import is_quick, product
+from benchmarks.rows import command
+from benchmarks.timing import best_seconds
 
 SIZES = (
     (128, 64, 128),
@@ -35,12 +35,7 @@ def measure(m: int, k: int, n: int, rounds: int) -> str:
         "torch.mm": lambda: torch.mm(rows, columns.T),
         "product": lambda: product(rows, columns),
     }
-    best = dict.fromkeys(ways, float("inf"))
-    for _ in range(rounds):
-        for name, multiply in ways.items():
-            begin = time.perf_counter()
-            multiply()
-            best[name] = min(best[name], time.perf_counter() - begin)
+    best = best_seconds({**ways}, rounds)
     exact = rows.double() @ columns.double().T
     cells = [f"{m:5d} × {k:4d} × {n:4d}"]
     for name, multiply in ways.items():
@@ -50,9 +45,7 @@ def measure(m: int, k: int, n: int, rounds: int) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command(__doc__)
     parser.add_argument("--rounds", type=int, default=200)
     rounds = parser.parse_args().rounds
     torch.set_num_threads(1)

@@ -8,12 +8,8 @@ The authors' algorithm runs in our own vectorised form.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
-import time
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from rich.console import Console
@@ -21,8 +17,10 @@ from rich.table import Table
 
 from aninfonce.distributions import ApproximateFisherBingham, FisherBingham, Uniform
 from aninfonce.spaces import Sphere
+from benchmarks.rows import FOLDER, command, write_rows
+from benchmarks.timing import seconds_a_step
 
-RESULTS = Path(__file__).parent / "results" / "sampler.jsonl"
+RESULTS = FOLDER / "sampler.jsonl"
 
 SETTINGS = {
     "d=10, Λ=(5×5, 25×5)": (10, (5.0, 25.0)),
@@ -34,9 +32,7 @@ SETTINGS = {
 
 
 def rate(draw: Callable[[], object], pairs: int) -> float:
-    start = time.perf_counter()
-    draw()
-    return pairs / (time.perf_counter() - start)
+    return pairs / seconds_a_step(draw, 1)[0]
 
 
 def shell_acceptance(z: torch.Tensor, concentration: torch.Tensor, generator: torch.Generator) -> float:
@@ -67,9 +63,7 @@ def measure(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command(__doc__)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--pairs", type=int, default=65_536)
     parser.add_argument("--rounds", type=int, default=5)
@@ -101,8 +95,7 @@ def main() -> None:
             "" if theirs is None else f"{ours / theirs:.1f}",
         )
     Console().print(table)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    write_rows(RESULTS, rows)
 
 
 if __name__ == "__main__":

@@ -12,22 +12,20 @@ the clock, which a busy machine spoils, and in CPU time, which leaves out waitin
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
 import tempfile
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from aninfonce_papers.report.markdown import between_marks
-from benchmarks.tables import table
+from aninfonce_papers.report.markdown import between_marks, refresh, table
+from benchmarks.rows import FOLDER, Row, command, one_thread_each, read_rows, write_rows
+from benchmarks.timing import seconds_a_step
 
-RESULTS = Path(__file__).parent / "results" / "scaling.jsonl"
+RESULTS = FOLDER / "scaling.jsonl"
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "many-gpus.md"
 MARKS = ("<!-- scaling: start -->", "<!-- scaling: end -->")
 
@@ -98,9 +96,9 @@ def _worker(rank: int, processes: int, folder: str, steps: int, rounds: int) -> 
         for turn in range(rounds + 1):
             dist.barrier()
             if rank == 0:
-                one = _timed(single, steps)
+                one = list(seconds_a_step(single, steps))
             dist.barrier()
-            mine = torch.tensor(_timed(shared, steps), dtype=torch.float64)
+            mine = torch.tensor(seconds_a_step(shared, steps), dtype=torch.float64)
             dist.all_reduce(mine, dist.ReduceOp.MAX)
             # The first turn is for warming up.
             if rank == 0 and turn:
@@ -146,21 +144,12 @@ def _stepper(setting: Setting, rank: int, processes: int) -> Callable[[], None]:
     return step
 
 
-def _timed(step: Callable[[], None], steps: int) -> list[float]:
-    """Seconds a step: on the clock, and of the CPU."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    for _ in range(steps):
-        step()
-    return [(time.perf_counter() - wall) / steps, (time.process_time() - cpu) / steps]
-
-
-def measure(processes: int, steps: int, rounds: int) -> list[dict[str, Any]]:
+def measure(processes: int, steps: int, rounds: int) -> list[Row]:
     """Run all settings with one process and with several, one thread each."""
     import torch
     from torch.multiprocessing import spawn
 
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
+    one_thread_each()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         spawn(_worker, (processes, folder, steps, rounds), nprocs=processes)  # type: ignore[no-untyped-call]
@@ -186,7 +175,7 @@ def measure(processes: int, steps: int, rounds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def describe(row: dict[str, Any]) -> str:
+def describe(row: Row) -> str:
     """One line of a measurement."""
     (one, several), (cpu_one, cpu_several) = row["wall_ms"], row["cpu_ms"]
     return (
@@ -198,7 +187,7 @@ def describe(row: dict[str, Any]) -> str:
     )
 
 
-def tables(rows: list[dict[str, Any]]) -> str:
+def tables(rows: list[Row]) -> str:
     """Write Markdown of what was measured, and of what one process of up to 64 does in a step."""
     measured = table(
         ("pairs × columns, width", "1 process, CPU ms", "2, CPU ms each", "efficiency, CPU", "on the clock"),
@@ -235,14 +224,11 @@ def tables(rows: list[dict[str, Any]]) -> str:
 
 def page() -> str:
     """Write the page as it should be, from the kept results."""
-    rows = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
-    return between_marks(PAGE, tables(rows), MARKS)
+    return between_marks(PAGE, tables(read_rows(RESULTS)), MARKS)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command(__doc__)
     parser.add_argument("--processes", type=int, default=2, help="beside one")
     parser.add_argument("--steps", type=int, default=20, help="of a turn")
     parser.add_argument("--rounds", type=int, default=7, help="turns of each, besides one to warm up")
@@ -251,7 +237,7 @@ def main() -> None:
     parser.add_argument("--docs", action="store_true", help="write the kept results into the page")
     chosen = parser.parse_args()
     if chosen.docs:
-        PAGE.write_text(page(), encoding="utf-8")
+        refresh({PAGE: page()})
         return
     if chosen.paper:
         for setting in SETTINGS:
@@ -264,7 +250,7 @@ def main() -> None:
     for row in rows:
         print(describe(row))
     if chosen.save:
-        RESULTS.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        write_rows(RESULTS, rows)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,14 @@ clock would also measure what else the machine does.
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from benchmarks.rows import command
 
 SOURCE = Path(__file__).parents[1] / "src"
 # A study, a data set and a process are mistyped below; the others are spelled as they should be.
@@ -61,9 +62,7 @@ def cpu_seconds(arguments: list[str], source: Path, folder: Path, repeats: int) 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command(__doc__)
     parser.add_argument("sources", type=Path, nargs="*", default=[SOURCE], help="folders with the package")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()

@@ -26,10 +26,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
+from aninfonce_papers.report.markdown import between_marks, refresh, table
+
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "tools" / "installs.json"
 PAGE = ROOT / "docs" / "howto" / "install.md"
-MARKS = ("<!-- installs: start -->\n", "<!-- installs: end -->")
+MARKS = ("<!-- installs: start -->", "<!-- installs: end -->")
 EXTRAS = ("images", "papers", "parquet", "onnx", "tensorboard", "wandb", "ray")
 # Of these the table tells the version; the rest is in the results.
 SHOWN = ("torch", "numpy", "scipy", "scikit-learn", "lightning-fabric", "pydantic", "typer", "matplotlib")
@@ -144,15 +146,15 @@ def declared(extras: Iterable[str]) -> list[str]:
     return sorted({re.split(r"[\[<>=!~ ;]", text)[0].lower() for text in requirements(extras)})
 
 
-def table(results: list[dict[str, object]]) -> str:
+def shown(results: list[dict[str, object]]) -> str:
     """Write the results as Markdown."""
-    lines = ["| Python | extras | versions | " + " | ".join(SHOWN) + " |", "|---" * (3 + len(SHOWN)) + "|"]
+    lines = []
     for result in results:
         versions: dict[str, str] = result["versions"]  # type: ignore[assignment]
         extras = "all" if result["extras"] else "none"
         cells = [result["python"], extras, result["resolution"], *(versions.get(name, "–") for name in SHOWN)]
-        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+        lines.append([str(cell) for cell in cells])
+    return table(("Python", "extras", "versions", *SHOWN), lines)
 
 
 def save(result: dict[str, object]) -> None:
@@ -165,9 +167,8 @@ def save(result: dict[str, object]) -> None:
 
 def write_docs() -> None:
     """Put the table between the marks of its page."""
-    before, rest = PAGE.read_text().split(MARKS[0])
-    after = rest.split(MARKS[1])[1]
-    PAGE.write_text(before + MARKS[0] + table(json.loads(RESULTS.read_text())) + MARKS[1] + after)
+    found = json.loads(RESULTS.read_text(encoding="utf-8"))
+    refresh({PAGE: between_marks(PAGE, shown(found), MARKS)})
 
 
 def main() -> None:

@@ -6,19 +6,19 @@ python -m benchmarks.recordings.choices [--worlds ...] [--methods ...] [--seeds 
 from __future__ import annotations
 
 import sys
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.recordings.run import Row, carry_out, cells, parser, read_rows
+from benchmarks.recordings.run import NAMES, cells, parser
 from benchmarks.recordings.worlds import FIVE, Data, recording
+from benchmarks.rows import FOLDER, Row, carry_out, read_rows
+from benchmarks.timing import timed
 
-RESULTS = Path(__file__).parents[1] / "results" / "recordings-choices.jsonl"
+RESULTS = FOLDER / "recordings-choices.jsonl"
 
 
 def sampled(times: int) -> tuple[float, ...]:
@@ -62,12 +62,10 @@ def run_cell(world: str, method: str, seed: int) -> Row:
     # One seed for all lags, so that they differ in nothing else.
     own = derive_seed(seed, "choices") % 2**31
     model = ContrastiveICA(**settings_of(method, data.dim), random_state=own, device="cpu")
-    wall, cpu = time.perf_counter(), time.process_time()
-    with warnings.catch_warnings():
+    with timed() as spent, warnings.catch_warnings():
         # Over long lags, columns of fast sources share nothing, which is said.
         warnings.simplefilter("ignore", ContrastiveICAWarning)
         model.fit(data.x[: data.n_train])
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     z, embedding = data.z[data.n_train :], model.transform(data.x[data.n_train :])
     row: Row = {"world": world, "method": method, "seed": seed, "r2": round(linear_r2(z, embedding).mean, 5)}
     if embedding.shape[1] >= data.dim:
@@ -76,7 +74,7 @@ def run_cell(world: str, method: str, seed: int) -> Row:
     if model.n_components_curve_ is not None:
         curve = model.n_components_curve_
         row["curve"] = {str(k): round(float(bits), 4) for k, bits in zip(*curve[:2], strict=True)}
-    return {**row, "cpu_seconds": round(cpu, 1), "seconds": round(wall, 1)}
+    return {**row, "cpu_seconds": round(spent.cpu, 1), "seconds": round(spent.wall, 1)}
 
 
 def belongs(world: str, method: str) -> bool:
@@ -92,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(choices(read_rows(chosen.results)))
         return 0
     wanted = cells(chosen.worlds, chosen.methods, chosen.seeds, lambda name: False)
-    return carry_out(chosen, [cell for cell in wanted if belongs(*cell[:2])], run_cell)
+    return carry_out(chosen, [cell for cell in wanted if belongs(*cell[:2])], run_cell, NAMES)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ python -m benchmarks.recordings.figure --renew    fit again first: seed 0, needs
 
 from __future__ import annotations
 
-import argparse
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aninfonce._files import whole_file
+from benchmarks.rows import command
+from benchmarks.timing import timed
 
 NUMBERS = Path(__file__).parent / "rats_path.npz"
 PICTURE = Path(__file__).parents[2] / "docs" / "figures" / "rats.png"
@@ -45,9 +45,9 @@ def renew() -> None:
         "spikes": np.minimum(data.counts[shown], 255).astype(np.uint8),
     }
     for name, method in METHODS.items():
-        begin = time.process_time()
-        found, x = rats.METHODS[method](data, derive_seed(SEED, "rats", method) % 2**31)
-        kept[f"{name}_seconds"] = np.float32(time.process_time() - begin)
+        with timed() as spent:
+            found, x = rats.METHODS[method](data, derive_seed(SEED, "rats", method) % 2**31)
+        kept[f"{name}_seconds"] = np.float32(spent.cpu)
         z = rats.embed(found, x, data)
         scores = rats.readouts(z, data.position, data.held_out)["linear"]
         turned = onto(z, data.position, ~data.held_out)
@@ -149,9 +149,7 @@ def _quiet(axis: Any) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command(__doc__)
     parser.add_argument("--renew", action="store_true", help="fit again first")
     if parser.parse_args().renew:
         import torch

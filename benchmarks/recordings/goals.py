@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Row = dict[str, Any]
+from benchmarks.rows import Row
+
 Rows = Sequence[Row]
 
 
@@ -80,28 +81,13 @@ def _spheres(rows: Rows) -> list[list[str]]:
     for world in _SPHERES:
         now, before = (_of(rows, world, name) for name in ("ours", "ours, random start"))
         if now and before:
+            seeds = len(now)
             change = _MEDIAN(row["r2"] for row in now) - _MEDIAN(row["r2"] for row in before)
             found = sum(row["space"] == "sphere" for row in now)
-            lines.append(
-                _line(
-                    world,
-                    "R² less that of before, medians",
-                    "≥ -0.002",
-                    change,
-                    len(now),
-                    met=change >= -0.002,
-                )
-            )
-            lines.append(
-                [
-                    world,
-                    "sphere found",
-                    "always",
-                    f"{found} of {len(now)}",
-                    str(len(now)),
-                    _yes(found == len(now)),
-                ]
-            )
+            what, bound = "R² less that of before, medians", -0.002
+            lines.append(_line(world, what, f"≥ {bound}", change, seeds, met=change >= bound))
+            times = f"{found} of {seeds}"
+            lines.append([world, "sphere found", "always", times, str(seeds), _yes(found == seeds)])
     return lines
 
 

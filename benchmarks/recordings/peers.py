@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from aninfonce_papers.beyond.cebra_time import fit_cebra
 from benchmarks.recordings.linear import Transform, amuse, slow_features, sobi
 from benchmarks.recordings.slow_vae import slow_vae
 
@@ -97,26 +98,8 @@ def fast_ica(x: Array, x_pos: Array | None, dim: int, seed: int) -> Found:
 
 
 def cebra_time(x: Array, x_pos: Array | None, dim: int, seed: int, **settings: Any) -> Found:
-    """CEBRA-Time at its recommended settings but for those of `CEBRA_SETTINGS`.
-
-    Its unit sphere has one dimension less than columns, so with the cosine distance it gets one column more.
-    """
-    import cebra
-
-    from aninfonce._seeds import global_stream
-
-    chosen = {**CEBRA_SETTINGS, **settings}
-    model = cebra.CEBRA(
-        **{"model_architecture": "offset1-model", "conditional": "time", **chosen},
-        output_dimension=dim + (chosen["distance"] == "cosine"),
-        batch_size=512,
-        learning_rate=3e-4,
-        device="cpu",
-        verbose=False,
-    )
-    # It draws from torch's global generator.
-    with global_stream(seed, "cebra"):
-        model.fit(np.asarray(x, np.float32))
+    """CEBRA-Time at its recommended settings but for those of `CEBRA_SETTINGS`."""
+    model = fit_cebra(x, dim, seed, **{**CEBRA_SETTINGS, **settings})
     return Found(lambda rows: model.transform(np.asarray(rows, np.float32)))
 
 

@@ -8,20 +8,20 @@ Needs `ratinabox` (and `umap-learn` for UMAP): `pip install "aninfonce[bench]"`.
 from __future__ import annotations
 
 import sys
-import time
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.recordings.peers import Found, cebra_time, ours, pca
-from benchmarks.recordings.run import Row, carry_out, cells, parser, read_rows
+from benchmarks.recordings.run import NAMES, cells, parser
 from benchmarks.recordings.sessions import CASES, Session, session
+from benchmarks.rows import FOLDER, Row, carry_out, read_rows
+from benchmarks.timing import timed
 
-RESULTS = Path(__file__).parents[1] / "results" / "recordings-rats.jsonl"
+RESULTS = FOLDER / "recordings-rats.jsonl"
 Array = npt.NDArray[np.floating]
 
 # Rows to learn neighbours and UMAP from, and to score on, at most: Tanni's 73 000 frames would take hours.
@@ -182,9 +182,8 @@ def run_rat(case: str, method: str, seed: int) -> Row:
 
     torch.set_num_threads(1)
     data = session(case, seed)
-    wall, cpu = time.perf_counter(), time.process_time()
-    found, x = METHODS[method](data, derive_seed(seed, "rats", method) % 2**31)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    with timed() as spent:
+        found, x = METHODS[method](data, derive_seed(seed, "rats", method) % 2**31)
     z = embed(found, x, data)
     read = readouts(z, data.position, data.held_out)
     row: Row = {
@@ -197,8 +196,8 @@ def run_rat(case: str, method: str, seed: int) -> Row:
             for axis, value in zip("xy", pair, strict=True)
         },
         "columns": int(z.shape[1]),
-        "cpu_seconds": round(cpu, 2),
-        "seconds": round(wall, 2),
+        "cpu_seconds": round(spent.cpu, 2),
+        "seconds": round(spent.wall, 2),
         **(found.facts or {}),
     }
     if CASES[case].head:
@@ -216,7 +215,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.show:
         print(rats(read_rows(chosen.results)))
         return 0
-    return carry_out(chosen, cells(chosen.worlds, chosen.methods, chosen.seeds, lambda name: False), run_rat)
+    wanted = cells(chosen.worlds, chosen.methods, chosen.seeds, lambda name: False)
+    return carry_out(chosen, wanted, run_rat, NAMES)
 
 
 if __name__ == "__main__":

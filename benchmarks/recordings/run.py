@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
-import multiprocessing
-import os
-import statistics
-import time
-import traceback
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-RESULTS = Path(__file__).parents[1] / "results" / "recordings.jsonl"
+from benchmarks.rows import FOLDER, Cell, Row, add_sweep_options, carry_out, read_rows
+from benchmarks.timing import timed
 
-# World, method, seed.
-Cell = tuple[str, str, int]
-Row = dict[str, Any]
+RESULTS = FOLDER / "recordings.jsonl"
+# What tells a cell: the arguments of what runs it.
+NAMES = ("world", "method", "seed")
 
 
 def run_cell(world_name: str, method: str, seed: int) -> Row:
@@ -50,9 +42,8 @@ def run_cell(world_name: str, method: str, seed: int) -> Row:
     x_pos = None if data.x_pos is None else data.x_pos[: data.n_train]
     # scikit-learn's estimators take no seed of 32 bits or more.
     own = derive_seed(seed, "recordings", method) % 2**31
-    wall, cpu = time.perf_counter(), time.process_time()
-    found = METHODS[method](x, x_pos, data.dim, own)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    with timed() as spent:
+        found = METHODS[method](x, x_pos, data.dim, own)
     z, embedding = data.z[data.n_train :], found.transform(scored)
     r2, correlation = linear_r2(z, embedding), mean_correlation_coefficient(z, embedding)
     row: Row = {
@@ -63,8 +54,8 @@ def run_cell(world_name: str, method: str, seed: int) -> Row:
         "r2_min": round(min(r2.per_dimension), 5),
         "mcc": round(correlation.mean, 5),
         "mcc_min": round(min(correlation.per_dimension), 5),
-        "cpu_seconds": round(cpu, 2),
-        "seconds": round(wall, 2),
+        "cpu_seconds": round(spent.cpu, 2),
+        "seconds": round(spent.wall, 2),
         **(found.facts or {}),
     }
     if found.concentration is not None:
@@ -74,92 +65,6 @@ def run_cell(world_name: str, method: str, seed: int) -> Row:
             row["concentration_error"] = round(error.max, 4)
             row["concentration_errors"] = [round(value, 4) for value in error.sorted]
     return row
-
-
-def read_rows(path: Path) -> list[Row]:
-    """Rows that are there; none if there is no file. A last line without its end was cut short: no row."""
-    if not path.exists():
-        return []
-    *lines, _ = path.read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines if line.strip()]
-
-
-def missing(wanted: Sequence[Cell], rows: Sequence[Row]) -> list[Cell]:
-    """Leave out the cells that have a row."""
-    done = {(row["world"], row["method"], row["seed"]) for row in rows}
-    return [cell for cell in wanted if cell not in done]
-
-
-def seconds_left(todo: Sequence[Cell], rows: Sequence[Row], jobs: int = 1) -> float | None:
-    """Guess how long the cells will take from the rows of the same world and method, or of the method."""
-    total = 0.0
-    for world_name, method, _ in todo:
-        same = [row["seconds"] for row in rows if (row["world"], row["method"]) == (world_name, method)]
-        near = same or [row["seconds"] for row in rows if row["method"] == method]
-        if not near:
-            return None
-        total += statistics.median(near)
-    return total / jobs
-
-
-def complete(
-    todo: Sequence[Cell], run: Callable[[str, str, int], Row], path: Path, *, jobs: int = 1
-) -> list[Cell]:
-    """Run cells and add a line to the file as each finishes, so that a second call goes on from there.
-
-    Args:
-        todo: cells, in this order.
-        run: makes the row of a cell; at the top of a module if there are several jobs.
-        path: of the results.
-        jobs: processes of one thread each; with 1, this process.
-
-    Returns:
-        The cells that raised. Their tracebacks are printed and the others run all the same.
-
-    """
-    from aninfonce._files import append_line
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows, failed = read_rows(path), []
-    remaining = list(todo)
-    for cell, row in _results(todo, run, jobs):
-        remaining.remove(cell)
-        if row is None:
-            failed.append(cell)
-            continue
-        rows.append(row)
-        append_line(path, json.dumps(row, ensure_ascii=False))
-        left = seconds_left(remaining, rows, jobs)
-        when = "time left not known yet" if left is None else f"about {math.ceil(left / 60)} min left"
-        print(
-            f"[{len(todo) - len(remaining)}/{len(todo)}, {when}] {json.dumps(row, ensure_ascii=False)}",
-            flush=True,
-        )
-    return failed
-
-
-def _results(
-    todo: Sequence[Cell], run: Callable[[str, str, int], Row], jobs: int
-) -> Iterator[tuple[Cell, Row | None]]:
-    if jobs == 1:
-        for cell in todo:
-            try:
-                yield cell, run(*cell)
-            except Exception:
-                print(f"{cell} failed:\n{traceback.format_exc()}", flush=True)
-                yield cell, None
-        return
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-        futures = {pool.submit(run, *cell): cell for cell in todo}
-        for future in as_completed(futures):
-            problem = future.exception()
-            if problem is not None:
-                print(
-                    f"{futures[future]} failed:\n{''.join(traceback.format_exception(problem))}", flush=True
-                )
-            yield futures[future], None if problem is not None else future.result()
 
 
 def cells(
@@ -178,45 +83,21 @@ def cells(
 
 
 def parser(worlds: Sequence[str], methods: Sequence[str], seeds: int, out: Path) -> argparse.ArgumentParser:
-    """Build the command line that both parts of the benchmark share."""
+    """Build the command line that all parts of the benchmark share."""
     built = argparse.ArgumentParser(formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    built.add_argument(
-        "--worlds",
-        nargs="+",
-        choices=worlds,
-        default=list(worlds),
-        metavar="WORLD",
-        help="of " + ", ".join(worlds),
-    )
-    built.add_argument(
-        "--methods",
-        nargs="+",
-        choices=methods,
-        default=list(methods),
-        metavar="METHOD",
-        help="of " + ", ".join(methods),
-    )
-    built.add_argument("--seeds", type=int, default=seeds, help="seeds 0 to this, less one")
-    built.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
-    built.add_argument("--results", type=Path, default=out, help="file of the results")
-    built.add_argument("--dry-run", action="store_true", help="only list what is missing")
-    built.add_argument("--show", action="store_true", help="only print the tables of what is there")
-    return built
-
-
-def carry_out(chosen: argparse.Namespace, wanted: Sequence[Cell], run: Callable[[str, str, int], Row]) -> int:
-    """Do what the command line says about these cells; give the code to leave with."""
-    todo = missing(wanted, read_rows(chosen.results))
-    if chosen.dry_run:
-        for cell in todo:
-            print(*cell)
-        left = seconds_left(todo, read_rows(chosen.results), chosen.jobs)
-        print(
-            f"{len(todo)} of {len(wanted)} are missing"
-            + ("" if left is None else f", about {left / 60:.0f} min")
+    for name, choices in (("world", worlds), ("method", methods)):
+        built.add_argument(
+            f"--{name}s",
+            nargs="+",
+            choices=choices,
+            default=list(choices),
+            metavar=name.upper(),
+            help="of " + ", ".join(choices),
         )
-        return 0
-    return 1 if complete(todo, run, chosen.results, jobs=chosen.jobs) else 0
+    built.add_argument("--seeds", type=int, default=seeds, help="seeds 0 to this, less one")
+    built.add_argument("--show", action="store_true", help="only print the tables of what is there")
+    add_sweep_options(built, out)
+    return built
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -231,4 +112,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = cells(
         chosen.worlds, chosen.methods, chosen.seeds, lambda name: name.startswith(("pairs", "sphere"))
     )
-    return carry_out(chosen, wanted, run_cell)
+    return carry_out(chosen, wanted, run_cell, NAMES)

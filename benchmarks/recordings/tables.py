@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from aninfonce_papers.report.markdown import table
 from benchmarks.recordings.goals import judged
 from benchmarks.recordings.peers import METHODS
 from benchmarks.recordings.worlds import WORLDS
-
-Row = dict[str, Any]
+from benchmarks.rows import Row, spread
 
 TITLES = {
     "ar5": "five AR(1) sources in 12 channels, 30 000 rows",
@@ -44,20 +42,6 @@ LEGEND = (
 _BEFORE = "ours, random start"
 
 
-def markdown_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Markdown of a table."""
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in (head, ["---"] * len(head), *lines))
-
-
-def spread(rows: Sequence[Row], name: str, pattern: str, worst: Callable[[list[float]], float] | None) -> str:
-    """Median over seeds and the worst of them in brackets; a dash where no row has the column."""
-    values = [row[name] for row in rows if row.get(name) is not None]
-    if not values:
-        return "–"
-    median = pattern.format(statistics.median(values))
-    return median if worst is None else f"{median} ({pattern.format(worst(values))})"
-
-
 def counted(rows: Sequence[Row], name: str) -> str:
     """How often each value of a column came, the most frequent first."""
     values = [row[name] for row in rows if row.get(name) is not None]
@@ -88,7 +72,7 @@ def recovered(rows: Sequence[Row]) -> str:
                     ]
                 )
         head = ("method", "seeds", "R²", "mean corr.", "Λ̂ error", "CPU s", "space")
-        parts.append(f"\n### `{world}`: {TITLES[world]}\n\n{markdown_table(head, lines)}")
+        parts.append(f"\n### `{world}`: {TITLES[world]}\n\n{table(head, lines)}")
     return "".join(parts)
 
 
@@ -132,14 +116,14 @@ def rats(rows: Sequence[Row]) -> str:
         if numbers[0]:
             who += f" (grid spacings {', '.join(f'{spacing:g}' for spacing in modules)} m)"
         head = ("method", "seeds", *(name.replace("_", " ") for name in names), "residual", "CPU s")
-        parts.append(f"\n### {arena.title()}: {who}\n\n{markdown_table(head, lines)}")
+        parts.append(f"\n### {arena.title()}: {who}\n\n{table(head, lines)}")
     return "".join(parts)
 
 
 def tuning(rows: Sequence[Row]) -> str:
     """Render the grids that the settings of the trained peers were chosen from: worlds, then rats."""
     return "\n".join(
-        markdown_table(
+        table(
             ("method", "settings", *heads, "CPU s"),
             (
                 [
@@ -192,8 +176,8 @@ def choices(rows: Sequence[Row]) -> str:
             column_lines.append([world, str(len(auto)), counted(auto, "columns"), *shown])
     lag_head = ("world", "seeds", *(f"lag {lag}" for lag in LAGS), "auto: lag, times", "auto: R²", "lost")
     column_head = ("world", "seeds", "auto: columns, times", "R²", "mean corr.", "CPU s")
-    tables = ((lag_head, lag_lines), (column_head, column_lines))
-    return "\n".join([f"{CHOICES_LEGEND}\n", *(markdown_table(*found) for found in tables if found[1])])
+    found = ((lag_head, lag_lines), (column_head, column_lines))
+    return "\n".join([f"{CHOICES_LEGEND}\n", *(table(*part) for part in found if part[1])])
 
 
 def _own(rows: Sequence[Row], world: str, method: str) -> list[Row]:
@@ -210,7 +194,7 @@ def page(
     parts = ["# Recordings, pairs and rats: ours beside other methods\n"]
     if rows:
         head = ("world", "what", "goal", "found", "seeds", "reached")
-        parts.append("\n## What it was meant to show\n\n" + markdown_table(head, judged(rows)))
+        parts.append("\n## What it was meant to show\n\n" + table(head, judged(rows)))
         parts.append(
             "\n## Worlds whose factors are known\n\n"
             "`python -m benchmarks.recordings` adds what is missing.\n\n"

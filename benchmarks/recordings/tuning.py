@@ -1,22 +1,20 @@
 """The grids behind the settings of the two trained peers.
 
-python -m benchmarks.recordings.tuning           every cell on seed 1000 of world `ar5`, appended as it finishes
-python -m benchmarks.recordings.tuning --rats    CEBRA-Time on the spikes of `sargolini-grid` (needs `ratinabox`)
+python -m benchmarks.recordings.tuning           every cell on seed 1000 of `ar5`, appended as it finishes
+python -m benchmarks.recordings.tuning --rats    CEBRA-Time on spikes of `sargolini-grid`; needs `ratinabox`
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
-import time
-from collections.abc import Iterator
-from pathlib import Path
+import sys
 from typing import Any
 
 from benchmarks.recordings.peers import Method, cebra_time, slow_vae_peer
+from benchmarks.rows import FOLDER, Row, add_sweep_options, carry_out, command
+from benchmarks.timing import timed
 
-RESULTS = Path(__file__).parents[1] / "results" / "recordings-tuning.jsonl"
+RESULTS = FOLDER / "recordings-tuning.jsonl"
 # No row of the benchmark has this seed.
 SEED = 1000
 
@@ -45,9 +43,10 @@ GRIDS: dict[str, tuple[Method, list[dict[str, Any]]]] = {
 }
 
 
-# Two columns (three on its sphere) from sums over nine frames, as ours has them; and from single frames with the
-# network that its authors recommend for spikes, which takes ten of them.
-RAT_GRID = [
+# Two columns (three on its sphere) from sums over nine frames, as ours has them; and from single frames with
+# the network that its authors recommend for spikes, which takes ten of them.
+RATS = "CEBRA-Time, rats"
+RAT_GRID: list[dict[str, Any]] = [
     {"seconds": seconds, "distance": distance}
     for distance, seconds in itertools.product(("cosine", "euclidean"), (0.25, 0.5, 1.0, 2.0))
 ] + [
@@ -56,62 +55,55 @@ RAT_GRID = [
 ]
 
 
-def grid_rows(done: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Score the cells of `GRIDS` that are not done."""
+def run(name: str, settings: dict[str, Any]) -> Row:
+    """Train a peer with some settings, and compare with the truth."""
+    import torch
+
     from aninfonce.metrics import linear_r2, mean_correlation_coefficient
     from benchmarks.recordings.worlds import world
 
+    torch.set_num_threads(1)
     data = world("ar5", SEED)
     train, scored = data.x[: data.n_train], data.x[data.n_train :]
     z = data.z[data.n_train :]
-    for name, (method, cells) in GRIDS.items():
-        for settings in cells:
-            head = {"method": name, "settings": settings}
-            if head in done:
-                continue
-            start = time.process_time()
-            embedding = method(train, None, data.dim, SEED, **settings).transform(scored)  # type: ignore[call-arg]
-            yield head | {
-                "r2": round(linear_r2(z, embedding).mean, 4),
-                "mcc": round(mean_correlation_coefficient(z, embedding).mean, 4),
-                "cpu_seconds": round(time.process_time() - start, 1),
-            }
+    with timed() as spent:
+        embedding = GRIDS[name][0](train, None, data.dim, SEED, **settings).transform(scored)  # type: ignore[call-arg]
+    return {
+        "method": name,
+        "settings": settings,
+        "r2": round(linear_r2(z, embedding).mean, 4),
+        "mcc": round(mean_correlation_coefficient(z, embedding).mean, 4),
+        "cpu_seconds": round(spent.cpu, 1),
+    }
 
 
-def rat_rows(done: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Score the cells of `RAT_GRID` that are not done, on blocks of time that nothing was fitted on."""
+def run_rats(name: str, settings: dict[str, Any]) -> Row:
+    """Train CEBRA-Time on spikes, and read the position on blocks of time that nothing was fitted on."""
+    import torch
+
     from benchmarks.recordings.rats import cebra_on_counts, embed, readouts
     from benchmarks.recordings.sessions import session
 
-    data = session("sargolini-grid", SEED)
-    for settings in RAT_GRID:
-        head = {"method": "CEBRA-Time, rats", "settings": settings}
-        if head in done:
-            continue
-        start = time.process_time()
-        found, x = cebra_on_counts(**settings)(data, SEED)
-        read = readouts(embed(found, x, data), data.position, data.held_out)
-        yield head | {
-            **{name: sum(values) / 2 for name, values in read.items()},
-            "cpu_seconds": round(time.process_time() - start, 1),
-        }
-
-
-def main() -> None:
-    import torch
-
-    from aninfonce._files import append_line
-
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rats", action="store_true", help="the grid of spikes instead")
-    chosen = parser.parse_args()
     torch.set_num_threads(1)
-    rows = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
-    done = [{key: row[key] for key in ("method", "settings")} for row in map(json.loads, rows)]
-    for row in (rat_rows if chosen.rats else grid_rows)(done):
-        append_line(RESULTS, json.dumps(row))
-        print(json.dumps(row), flush=True)
+    data = session("sargolini-grid", SEED)
+    with timed() as spent:
+        found, x = cebra_on_counts(**settings)(data, SEED)
+    read = readouts(embed(found, x, data), data.position, data.held_out)
+    means = {kind: round(sum(values) / len(values), 4) for kind, values in read.items()}
+    return {"method": name, "settings": settings, **means, "cpu_seconds": round(spent.cpu, 1)}
+
+
+def main() -> int:
+    parser = command(__doc__)
+    add_sweep_options(parser, RESULTS)
+    parser.add_argument("--rats", action="store_true", help="the grid of spikes instead")
+    options = parser.parse_args()
+    names = ("method", "settings")
+    if options.rats:
+        return carry_out(options, [(RATS, settings) for settings in RAT_GRID], run_rats, names)
+    wanted = [(name, settings) for name, (_, grid) in GRIDS.items() for settings in grid]
+    return carry_out(options, wanted, run, names)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

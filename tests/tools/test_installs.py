@@ -38,8 +38,8 @@ def test_only_what_works_is_told(results):
 
 def test_the_page_has_the_table_of_the_results(results):
     start, end = installs.MARKS
-    shown = installs.PAGE.read_text(encoding="utf-8").split(start)[1].split(end)[0]
-    assert shown == installs.table(results)
+    between = installs.PAGE.read_text(encoding="utf-8").split(f"{start}\n")[1].split(end)[0]
+    assert between == installs.shown(results)
 
 
 def test_classifiers_name_the_pythons_that_were_tried(results):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, PositiveInt
@@ -41,19 +41,18 @@ def grid(lag: int) -> list[CebraSettings]:
     ]
 
 
-def cebra_time(x: Matrix, rows: int, columns: int, seed: int, settings: CebraSettings) -> Matrix:
-    """Train on the first rows and embed all.
+def fit_cebra(x: Any, columns: int, seed: int, **settings: Any) -> Any:
+    """Train CEBRA-Time at its recommended settings but for those that are given, such as `distance`.
 
     Args:
         x: (T, D) observations, in the order of time.
-        rows: to train on.
         columns: of the embedding. The unit sphere has one dimension less than columns, so with the cosine
             distance it gets one more.
         seed: of weights. CEBRA's samplers seed themselves: numbers differ a little from run to run.
-        settings: what was chosen.
+        settings: as CEBRA calls them.
 
     Returns:
-        (T, columns), or (T, columns + 1) with the cosine distance.
+        The fitted model.
 
     References:
         Schneider et al., "Learnable latent embeddings for joint behavioural and neural analysis" (2023).
@@ -68,18 +67,27 @@ def cebra_time(x: Matrix, rows: int, columns: int, seed: int, settings: CebraSet
     model = cebra.CEBRA(
         model_architecture="offset1-model",
         conditional="time",
-        distance=settings.distance,
-        time_offsets=settings.time_offset,
-        temperature_mode=settings.temperature_mode,
-        max_iterations=settings.iterations,
-        output_dimension=columns + (settings.distance == "cosine"),
+        output_dimension=columns + (settings["distance"] == "cosine"),
         batch_size=512,
         learning_rate=3e-4,
         device="cpu",
         verbose=False,
+        **settings,
     )
-    seen = np.asarray(x, dtype=np.float32)
     # Weights are drawn from torch's global generator.
     with global_stream(seed, "cebra"):
-        model.fit(seen[:rows])
-    return np.asarray(model.transform(seen), dtype=np.float64)
+        return model.fit(np.asarray(x, dtype=np.float32))
+
+
+def cebra_time(x: Matrix, rows: int, columns: int, seed: int, settings: CebraSettings) -> Matrix:
+    """Train on the first rows of x (T, D) and embed all: (T, columns), or one more with cosine distance."""
+    model = fit_cebra(
+        x[:rows],
+        columns,
+        seed,
+        distance=settings.distance,
+        time_offsets=settings.time_offset,
+        temperature_mode=settings.temperature_mode,
+        max_iterations=settings.iterations,
+    )
+    return np.asarray(model.transform(np.asarray(x, dtype=np.float32)), dtype=np.float64)

@@ -10,9 +10,8 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 
-from aninfonce.extending import write_whole
 from aninfonce_papers.engine import ResultStore, Row, find_study, newest
-from aninfonce_papers.report.markdown import between
+from aninfonce_papers.report.markdown import between, refresh, table
 
 Table = Callable[[Sequence[Row]], str]
 
@@ -37,15 +36,12 @@ def write_tables(
 
     """
     rows = [row for row in newest(ResultStore(directory).rows()) if row.error is None]
-    path = Path(page)
-    old = new = path.read_text(encoding="utf-8")
-    for name, table in tables.items():
+    text = Path(page).read_text(encoding="utf-8")
+    for name, write in tables.items():
         mine = [row for row in rows if row.study == name and row.preset == "laptop"]
         marks = f"<!-- {name}: start -->", f"<!-- {name}: end -->"
-        new = between(new, _NOTE + table(mine), marks, "`page`")
-    if new != old and not check:
-        write_whole(path, new)
-    return new != old
+        text = between(text, _NOTE + write(mine), marks, "`page`")
+    return bool(refresh({Path(page): text}, check=check))
 
 
 def methods_table(rows: Sequence[Row]) -> str:
@@ -65,7 +61,7 @@ def violations_table(rows: Sequence[Row]) -> str:
             seen = sum(finding in row.texts("concerns of the audit") for row in mine)
             cells.append(f"{seen} of {len(mine)}")
         lines.append(cells)
-    return _table(head, lines)
+    return table(head, lines)
 
 
 def places_table(rows: Sequence[Row]) -> str:
@@ -83,13 +79,11 @@ def tunnel_table(rows: Sequence[Row]) -> str:
             continue
         walk = groups.get(name.replace(", steps: ", ", walk: "), [])
         # Where light alone is seen, cos² takes the place of the angles, which it does not determine.
-        matched = (
-            "mean correlation" if name.startswith("all sensors") else "mean correlation, lights and cos²"
-        )
+        matched = "mean correlation" + ("" if name.startswith("all sensors") else ", lights and cos²")
         cells = [name.replace(", steps: ", ": "), _of_both(pairs, walk, lambda mine: str(len(mine)))]
         cells += [_of_both(pairs, walk, partial(_mean, metric=metric)) for metric in (*read, matched)]
         lines.append(cells)
-    return _table(("seen by: method", "seeds", *read, "mean correlation"), lines)
+    return table(("seen by: method", "seeds", *read, "mean correlation"), lines)
 
 
 def walking_table(rows: Sequence[Row]) -> str:
@@ -98,25 +92,16 @@ def walking_table(rows: Sequence[Row]) -> str:
     lines = []
     for name, mine in _by_cell(rows, "real-dynamics").items():
         stride = sorted(row.number("frequency [Hz]") for row in mine if "frequency [Hz]" in row.metrics)
-        wide = len(stride) > 1 and stride[-1] - stride[0] > 0.1
-        told = (
-            "–" if not stride else f"{stride[0]:.2f} to {stride[-1]:.2f}" if wide else f"{fmean(stride):.2f}"
-        )
+        told = f"{fmean(stride):.2f}" if stride else "–"
+        if stride and stride[-1] - stride[0] > 0.1:
+            told = f"{stride[0]:.2f} to {stride[-1]:.2f}"
         numbers = [_mean(mine, "held-out bits"), told, *(_mean(mine, metric) for metric in read)]
         lines.append([name, str(len(mine)), *numbers])
-    return _table(("method", "seeds", "held-out bits", "stride [Hz]", *read), lines)
+    return table(("method", "seeds", "held-out bits", "stride [Hz]", *read), lines)
 
 
 def turning_table(rows: Sequence[Row]) -> str:
-    """Write one line for each world and method: sources, blocks, frequencies and damping.
-
-    Args:
-        rows: of the study `oscillators`.
-
-    Returns:
-        Markdown.
-
-    """
+    """Write one line for each world and method of `oscillators`: sources, blocks, frequencies, damping."""
     read = ("R²", "block R²", "frequencies found", "error of frequencies", "error of time constants")
     return _spreads_table(rows, "oscillators", "sources: method", read)
 
@@ -135,12 +120,7 @@ def _spreads_table(rows: Sequence[Row], study: str, first: str, metrics: Sequenc
         [name, str(len(mine)), *(_spread(mine, metric) for metric in metrics)]
         for name, mine in _by_cell(rows, study).items()
     ]
-    return _table((first, "seeds", *metrics), lines)
-
-
-def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    text = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    return "\n".join([*text, *(f"| {' | '.join(cells)} |" for cells in lines)]) + "\n"
+    return table((first, "seeds", *metrics), lines)
 
 
 def _by_cell(rows: Sequence[Row], study: str) -> dict[str, list[Row]]:
@@ -163,9 +143,7 @@ def _mean(rows: Sequence[Row], metric: str) -> str:
 
 def _spread(rows: Sequence[Row], metric: str) -> str:
     values = [row.number(metric) for row in rows if metric in row.metrics]
-    if not values:
-        return "–"
-    return f"{fmean(values):.3f}" + (f" ± {stdev(values):.3f}" if len(values) > 1 else "")
+    return _mean(rows, metric) + (f" ± {stdev(values):.3f}" if len(values) > 1 else "")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from aninfonce.extending import write_whole
@@ -39,16 +39,19 @@ def write_markdown(
     """
     parts, chapters = judged(ResultStore(directory), benchmarks)
     note = _NOTE.format(Path(directory).as_posix())
-    texts: Mapping[Path, str] = {
+    texts: dict[Path, str | bytes] = {
         Path(page): f"{note}\n{results_page(chapters, parts)}",
         Path(readme): between_marks(Path(readme), f"{note}\n{summary(chapters)}"),
     }
-    stale = [
-        path for path, text in texts.items() if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
-    if not check:
-        for path in stale:
-            write_whole(path, texts[path])
+    return refresh(texts, check=check)
+
+
+def refresh(texts: Mapping[Path, str | bytes], *, check: bool = False) -> list[Path]:
+    """Write the files whose content is another one, or with `check` only look; gives their paths."""
+    content = {path: text.encode() if isinstance(text, str) else text for path, text in texts.items()}
+    stale = [path for path, own in content.items() if not path.exists() or path.read_bytes() != own]
+    for path in () if check else stale:
+        write_whole(path, content[path])
     return stale
 
 
@@ -68,7 +71,7 @@ def results_page(chapters: Sequence[Chapter], parts: Sequence[Section]) -> str:
             "",
             f"{telling.counted(chapter)}.",
             "",
-            *claims(chapter, parts),
+            claims(chapter, parts).rstrip("\n"),
         ]
     text += [
         "",
@@ -88,17 +91,8 @@ def results_page(chapters: Sequence[Chapter], parts: Sequence[Section]) -> str:
             f"{study.paper}; {study.reference}: {study.source}.",
             f"`{section.command}`, {section.minutes:.1f} minutes of one core in all.",
             "",
-            f"| cell | metric | ours | seeds | {study.reference} | difference | |",
-            "|---|---|---|---|---|---|---|",
+            values_table(section).rstrip("\n"),
         ]
-        for line in section.comparisons:
-            known = line.published
-            theirs = "" if known is None else value(known.value, known.spread)
-            difference = "" if line.difference is None else signed(line.difference, line.mean)
-            verdict = line.verdict.replace("published", study.reference)
-            ours = value(line.mean, line.spread)
-            cells = (line.cell, line.metric, ours, str(line.seeds), theirs, difference, verdict)
-            text.append(_table_line(cells))
         text += [line for remark in study.remarks for line in ("", remark)]
         for row in section.failures:
             text += ["", f"Failed: {row.cell}, seed {row.seed}: `{row.error}`"]
@@ -110,35 +104,40 @@ def legend() -> list[str]:
     return [*(f"- *{verdict}*: {meaning}." for verdict, meaning in LEGEND.items()), "", READING]
 
 
-def claims(chapter: Chapter, parts: Sequence[Section]) -> list[str]:
+def values_table(section: Section) -> str:
+    """Write all metrics of a section beside what they are compared with."""
+    reference, lines = section.study.reference, []
+    for line in section.comparisons:
+        known = line.published
+        theirs = "" if known is None else value(known.value, known.spread)
+        difference = "" if line.difference is None else signed(line.difference, line.mean)
+        verdict = line.verdict.replace("published", reference)
+        ours = value(line.mean, line.spread)
+        lines.append((line.cell, line.metric, ours, str(line.seeds), theirs, difference, verdict))
+    return table(("cell", "metric", "ours", "seeds", reference, "difference", ""), lines)
+
+
+def claims(chapter: Chapter, parts: Sequence[Section]) -> str:
     """Write one line for each claim, linked to where its values are."""
     tables = {section.study.name for section in parts}
-    text = ["| where | claim | | ours beside published | judged by |", "|---|---|---|---|---|"]
+    lines = []
     for line in chapter.lines:
         links = ", ".join(_link(study, tables) for study in line.studies)
-        cells = (
-            line.claim.where,
-            line.claim.sentence,
-            line.finding.verdict,
-            _beside(line),
-            f"{line.claim.rule.words} ({links})",
-        )
-        text.append(_table_line(cells))
-    return text
+        lines.append((*_told(line), f"{line.claim.rule.words} ({links})"))
+    return table(("where", "claim", "", "ours beside published", "judged by"), lines)
 
 
 def summary(chapters: Sequence[Chapter]) -> str:
     """Write how often each verdict was given, the leading claims, and the legend."""
-    text = ["| claims | |", "|---|---|"]
-    text += [
-        f"| {chapter.title}: {len(chapter.lines)} | {telling.counted(chapter)} |" for chapter in chapters
-    ]
-    text += ["", "The main ones:", ""]
-    text += ["| where | claim | | ours beside published |", "|---|---|---|---|"]
-    for line in telling.leading(chapters):
-        cells = (line.claim.where, line.claim.sentence, line.finding.verdict, _beside(line))
-        text.append(_table_line(cells))
-    return "\n".join([*text, "", *legend()]) + "\n"
+    counts = [(f"{chapter.title}: {len(chapter.lines)}", telling.counted(chapter)) for chapter in chapters]
+    leading = [_told(line) for chapter in chapters for line in chapter.leading]
+    main = table(("where", "claim", "", "ours beside published"), leading)
+    meanings = "\n".join(legend())
+    return f"{table(('claims', ''), counts)}\nThe main ones:\n\n{main}\n{meanings}\n"
+
+
+def _told(line: Line) -> tuple[str, ...]:
+    return line.claim.where, line.claim.sentence, line.finding.verdict, _beside(line)
 
 
 def _beside(line: Line) -> str:
@@ -152,8 +151,16 @@ def _link(study: str, tables: Collection[str]) -> str:
     return f"[{study}](#{study})" if study in tables else f"`{telling.named(study)}`"
 
 
-def _table_line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    r"""Write a table; bars inside a cell are escaped.
+
+    >>> table(["a", ""], [["1", "x|y"]]).splitlines()
+    ['| a | |', '|---|---|', '| 1 | x\\|y |']
+    """
+    first = f"| {' | '.join(head)} |".replace("|  |", "| |")
+    escaped = ([cell.replace("|", "\\|") for cell in cells] for cells in lines)
+    rest = "".join(f"| {' | '.join(cells)} |\n" for cells in escaped)
+    return f"{first}\n{'|---' * len(head)}|\n{rest}"
 
 
 def between_marks(path: Path, text: str, marks: tuple[str, str] = (START, END)) -> str:

@@ -1,58 +1,15 @@
-"""The runner goes on where it stopped, and one cell that fails does not stop the others."""
+"""Which cells there are, what one of them gives, and the command."""
 
 import json
 
 import pytest
-from benchmarks.recordings.run import cells, complete, main, missing, read_rows, run_cell, seconds_left
+from benchmarks.recordings.run import cells, main, run_cell
 
 from benchmarks.recordings import run as module
 
 
 def fake(world, method, seed):
     return {"world": world, "method": method, "seed": seed, "r2": 0.5, "seconds": 60.0}
-
-
-def broken(world, method, seed):
-    if seed == 1:
-        raise RuntimeError("no luck")
-    return fake(world, method, seed)
-
-
-def test_a_second_call_runs_only_what_is_missing(tmp_path):
-    path = tmp_path / "rows.jsonl"
-    wanted = [("ar5", "PCA", seed) for seed in range(3)]
-    assert complete(wanted[:2], fake, path) == []
-    before = path.read_text()
-    todo = missing(wanted, read_rows(path))
-    assert todo == wanted[2:]
-    complete(todo, fake, path)
-    assert path.read_text().startswith(before)
-    assert [row["seed"] for row in read_rows(path)] == [0, 1, 2]
-    assert missing(wanted, read_rows(path)) == []
-
-
-def test_a_cell_that_fails_leaves_no_row_and_the_others_run(tmp_path, capsys):
-    path = tmp_path / "rows.jsonl"
-    wanted = [("ar5", "PCA", seed) for seed in range(3)]
-    assert complete(wanted, broken, path) == [("ar5", "PCA", 1)]
-    assert [row["seed"] for row in read_rows(path)] == [0, 2]
-    assert "no luck" in capsys.readouterr().out
-
-
-def test_a_line_cut_short_is_run_again(tmp_path):
-    path = tmp_path / "rows.jsonl"
-    complete([("ar5", "PCA", 0)], fake, path)
-    with path.open("a") as file:
-        file.write('{"world": "ar5", "met')
-    assert missing([("ar5", "PCA", 0), ("ar5", "PCA", 1)], read_rows(path)) == [("ar5", "PCA", 1)]
-    complete([("ar5", "PCA", 1)], fake, path)
-    assert len(read_rows(path)) == 2
-
-
-def test_time_left_is_guessed_from_rows_of_the_same_method():
-    rows = [fake("ar5", "PCA", 0)]
-    assert seconds_left([("ar5", "PCA", 1), ("ar10", "PCA", 0)], rows) == 120.0
-    assert seconds_left([("ar5", "SOBI", 0)], rows) is None
 
 
 def test_peers_that_need_time_are_left_out_of_pairs():
