@@ -67,13 +67,23 @@ def _pca(dim: int) -> Any:
     return fit
 
 
-def _cebra(dim: int, **settings: Any) -> Any:
-    """CEBRA-Time on the same sums; it has no groups, so that a few pairs cross a border between blocks."""
+def cebra_on_counts(seconds: float, frames: int = 9, **settings: Any) -> Any:
+    """CEBRA-Time on sums of so many frames; it has no groups, so a few pairs cross a border between blocks.
+
+    Args:
+        seconds: between the rows of a pair.
+        frames: that counts are summed over; 1 for networks that take a window of frames themselves.
+        settings: more of CEBRA's own.
+
+    Returns:
+        A method.
+
+    """
 
     def fit(data: Session, seed: int) -> tuple[Found, Array]:
-        x, offset = data.summed(), round(1.0 / data.frame)
+        x, offset = data.summed(frames) if frames > 1 else data.counts, round(seconds / data.frame)
         scaled = x / np.maximum(x[~data.held_out].std(axis=0), 1e-6)
-        return cebra_time(scaled[~data.held_out], None, dim, seed, time_offsets=offset, **settings), scaled
+        return cebra_time(scaled[~data.held_out], None, 2, seed, time_offsets=offset, **settings), scaled
 
     return fit
 
@@ -119,8 +129,8 @@ METHODS: dict[str, Callable[[Session, int], tuple[Found, Array]]] = {
     "Isomap, 2 columns": _isomap(lambda counts: counts),
     "Isomap of √counts": _isomap(np.sqrt),
     "UMAP, 2 columns": _umap(2),
-    "CEBRA-Time, 2 columns": _cebra(2, distance="euclidean"),
-    "CEBRA-Time, 3 columns": _cebra(2, distance="cosine"),
+    "CEBRA-Time, 2 columns": cebra_on_counts(1.0, distance="euclidean"),
+    "CEBRA-Time, 3 columns": cebra_on_counts(1.0, distance="cosine"),
 }
 
 

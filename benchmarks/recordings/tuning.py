@@ -1,6 +1,7 @@
 """The grids behind the settings of the two trained peers.
 
-python -m benchmarks.recordings.tuning    every cell on seed 1000 of world `ar5`, appended as it finishes
+python -m benchmarks.recordings.tuning           every cell on seed 1000 of `ar5`, appended as it finishes
+python -m benchmarks.recordings.tuning --rats    CEBRA-Time on spikes of `sargolini-grid`; needs `ratinabox`
 """
 
 from __future__ import annotations
@@ -42,6 +43,18 @@ GRIDS: dict[str, tuple[Method, list[dict[str, Any]]]] = {
 }
 
 
+# Two columns (three on its sphere) from sums over nine frames, as ours has them; and from single frames with
+# the network that its authors recommend for spikes, which takes ten of them.
+RATS = "CEBRA-Time, rats"
+RAT_GRID: list[dict[str, Any]] = [
+    {"seconds": seconds, "distance": distance}
+    for distance, seconds in itertools.product(("cosine", "euclidean"), (0.25, 0.5, 1.0, 2.0))
+] + [
+    {"seconds": seconds, "frames": 1, "model_architecture": "offset10-model", "distance": "cosine"}
+    for seconds in (0.5, 1.0)
+]
+
+
 def run(name: str, settings: dict[str, Any]) -> Row:
     """Train a peer with some settings, and compare with the truth."""
     import torch
@@ -64,11 +77,32 @@ def run(name: str, settings: dict[str, Any]) -> Row:
     }
 
 
+def run_rats(name: str, settings: dict[str, Any]) -> Row:
+    """Train CEBRA-Time on spikes, and read the position on blocks of time that nothing was fitted on."""
+    import torch
+
+    from benchmarks.recordings.rats import cebra_on_counts, embed, readouts
+    from benchmarks.recordings.sessions import session
+
+    torch.set_num_threads(1)
+    data = session("sargolini-grid", SEED)
+    with timed() as spent:
+        found, x = cebra_on_counts(**settings)(data, SEED)
+    read = readouts(embed(found, x, data), data.position, data.held_out)
+    means = {kind: round(sum(values) / len(values), 4) for kind, values in read.items()}
+    return {"method": name, "settings": settings, **means, "cpu_seconds": round(spent.cpu, 1)}
+
+
 def main() -> int:
     parser = command(__doc__)
     add_sweep_options(parser, RESULTS)
+    parser.add_argument("--rats", action="store_true", help="the grid of spikes instead")
+    options = parser.parse_args()
+    names = ("method", "settings")
+    if options.rats:
+        return carry_out(options, [(RATS, settings) for settings in RAT_GRID], run_rats, names)
     wanted = [(name, settings) for name, (_, grid) in GRIDS.items() for settings in grid]
-    return carry_out(parser.parse_args(), wanted, run, ("method", "settings"))
+    return carry_out(options, wanted, run, names)
 
 
 if __name__ == "__main__":

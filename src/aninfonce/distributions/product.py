@@ -53,7 +53,7 @@ class GeneralizedNormal(Conditional):
     @staticmethod
     def _signed(magnitude: Tensor, generator: Generator | None) -> Tensor:
         """Give each entry a fair random sign."""
-        return magnitude.copysign(torch.rand_like(magnitude, generator=generator) - 0.5)
+        return magnitude.copysign(torch.empty_like(magnitude).uniform_(generator=generator) - 0.5)
 
     def sample(self, generator: Generator | None = None) -> Tensor:
         """Draw one point around each row of `loc`: a tensor (N, d)."""

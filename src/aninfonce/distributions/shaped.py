@@ -66,7 +66,7 @@ class ShapedNoise(Conditional):
             return torch.empty_like(like).exponential_(generator=generator) - 1
         normal = torch.randn(like.shape, generator=generator, dtype=like.dtype, device=like.device)
         if self.form == "bimodal":
-            side = torch.rand_like(normal, generator=generator).sub(0.5).sign()
+            side = torch.empty_like(normal).uniform_(generator=generator).sub(0.5).sign()
             return _SEPARATION * side + math.sqrt(1 - _SEPARATION**2) * normal
         if self.form == "heavy-tailed":
             # Half a χ² of ν degrees of freedom is Gamma(ν/2, 1); t has the variance ν/(ν − 2).
