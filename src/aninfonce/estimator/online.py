@@ -10,8 +10,8 @@ import numpy as np
 from aninfonce._seeds import derive_seed
 from aninfonce.encoders.embedding import WithLinear
 from aninfonce.estimator import alerts
-from aninfonce.estimator.fitting import Run, config_for, held_out_curve, loss_curve
-from aninfonce.estimator.settings import checked, draw_seed, online_config
+from aninfonce.estimator.fitting import Run, held_out_curve, loss_curve
+from aninfonce.estimator.settings import checked, draw_seed, online_config, training_config
 
 if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
@@ -39,7 +39,7 @@ def train_on(
         estimator.start_residual_ = None
         kinds = estimator._make_kinds(frames, y, X_pos, augment, parameters)
         seed = draw_seed(estimator.random_state)
-        whole = config_for(kinds, parameters, seed)
+        whole = training_config(kinds, parameters, seed)
     else:
         if parameters["n_components"] != estimator._n_features_out:
             raise ValueError(
