@@ -172,7 +172,7 @@ def test_numpy_arrays_of_sessions_are_lists():
         ([counted(4), counted(0)], None, r"sessions with rows, got ndarray of shape \(0, 1\) as number 1"),
         (counted(4), [None, None, "a", "a"], "`groups` must hold labels of one kind.*NoneType, str"),
         (counted(4), [1.0, 1.0, np.nan, 2.0], "`groups` must have a label for each row, got NaN for 1 of 4"),
-        (counted(4) * 1e-40, None, "column 0 that varies by 3e-40: take another unit"),
+        (counted(4) * 1e-40, None, "column 0 that varies by 3e-40: use another unit"),
         (counted(4) * 1e300, None, r"`X` must have columns that vary by 1e-30 to 1e\+37"),
     ],
 )

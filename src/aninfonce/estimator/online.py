@@ -26,13 +26,18 @@ def train_on(
     parameters = checked(estimator.get_params(deep=False))
     for name in ("n_components", "lag"):
         if parameters[name] == "auto":
-            raise ValueError(f"`{name}` must be given for partial_fit, which sees a part only, got 'auto'")
+            raise ValueError(
+                f"`{name}` must be given for partial_fit, which only sees part of the data, got 'auto'"
+            )
     if parameters["start"] != "random":
         raise ValueError(
-            f"`start` must be 'random' for partial_fit, which sees a part only, got {parameters['start']!r}"
+            "`start` must be 'random' for partial_fit, which only sees part of the data, got"
+            f" {parameters['start']!r}"
         )
     if parameters["dynamics"] is not None:
-        raise ValueError("`dynamics` must be None for partial_fit: a stream has no end to find modes at")
+        raise ValueError(
+            "`dynamics` must be None for partial_fit: a stream has no end at which to find modes"
+        )
     if first:
         frames = estimator._read(X, groups, reset=True).frames
         estimator.lag_curve_ = estimator.n_components_curve_ = estimator.nonlinear_gain_ = None
