@@ -115,7 +115,7 @@ def test_sessions_that_cannot_be_used_are_told():
     _, X = autoregressive([0.3, 0.9], 60)
     with pytest.raises(ValueError, match=r"shorter than every session, got 1 and session 0 with n_samples=1"):
         quick().fit(X, groups=np.arange(60))
-    with pytest.raises(ValueError, match=r"got 10 and session 1 with n_samples=10: leave that out"):
+    with pytest.raises(ValueError, match=r"got 10 and session 1 with n_samples=10: leave it out"):
         quick(lag=10).fit([X[:50], X[50:]])
     with pytest.raises(ValueError, match=r"session 1 of `X` must vary, got 10 equal rows"):
         quick().fit([X[:50], np.ones((10, 6))])
