@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from aninfonce.estimator import ContrastiveICA
+from aninfonce.estimator.pairs import paired
 from aninfonce.estimator.settings import checked, linear_settings, training_config
 from aninfonce.metrics import mean_correlation_coefficient
+from tests.estimator.small import frames
 
 BASE = np.array([4.0, 12.0, 36.0])
 
@@ -64,8 +66,9 @@ def test_it_starts_from_a_linear_map_with_one_for_all():
     for estimator in (model(), by_option):
         parameters = checked(estimator.get_params(deep=False))
         assert parameters["concentration"] == "per-anchor"
-        assert training_config(parameters, 1000, 0).loss.per_anchor
-        assert not training_config(linear_settings(parameters), 1000, 0).loss.per_anchor
+        kinds = [paired(frames(np.zeros((1000, 3))), np.zeros((1000, 3)))]
+        assert training_config(kinds, parameters, 0).loss.per_anchor
+        assert not training_config(kinds, linear_settings(parameters), 0).loss.per_anchor
     assert by_option.loss_options["concentration"] == "per-anchor"
 
 

@@ -299,6 +299,16 @@ def test_a_network_that_gives_no_numbers_is_refused(recording, change):
         quick(n_components=2, encoder=Answers(change), encoder_options=None).fit(recording)
 
 
+def test_any_loss_can_train_a_network_that_ends_in_no_linear_layer(recording, tmp_path):
+    """Sorting columns takes a linear layer at the end: one is appended."""
+    network = nn.Sequential(nn.Linear(6, 2), nn.Tanh())
+    settings = {"n_components": 2, "encoder": network, "encoder_options": None, "max_steps": 5}
+    ica = quick(loss="infonce", **settings).fit(recording)
+    assert (np.diff(ica.concentration_) >= 0).all()
+    again = ContrastiveICA.load(ica.save(tmp_path / "saved"), encoder=copy.deepcopy(network))
+    np.testing.assert_array_equal(again.transform(recording), ica.transform(recording))
+
+
 def test_partial_fit_goes_on_with_the_layer_that_fit_put_behind(recording):
     network = nn.Sequential(nn.Linear(6, 2), nn.Tanh())
     ica = quick(n_components=2, encoder=network, encoder_options=None, max_steps=5).fit(recording)

@@ -115,7 +115,7 @@ def test_sessions_that_cannot_be_used_are_told():
     _, X = autoregressive([0.3, 0.9], 60)
     with pytest.raises(ValueError, match=r"shorter than every session, got 1 and session 0 with n_samples=1"):
         quick().fit(X, groups=np.arange(60))
-    with pytest.raises(ValueError, match=r"got 10 and session 1 with n_samples=10: leave that out"):
+    with pytest.raises(ValueError, match=r"got 10 and session 1 with n_samples=10: leave it out"):
         quick(lag=10).fit([X[:50], X[50:]])
     with pytest.raises(ValueError, match=r"session 1 of `X` must vary, got 10 equal rows"):
         quick().fit([X[:50], np.ones((10, 6))])
@@ -172,7 +172,7 @@ def test_numpy_arrays_of_sessions_are_lists():
         ([counted(4), counted(0)], None, r"sessions with rows, got ndarray of shape \(0, 1\) as number 1"),
         (counted(4), [None, None, "a", "a"], "`groups` must hold labels of one kind.*NoneType, str"),
         (counted(4), [1.0, 1.0, np.nan, 2.0], "`groups` must have a label for each row, got NaN for 1 of 4"),
-        (counted(4) * 1e-40, None, "column 0 that varies by 3e-40: take another unit"),
+        (counted(4) * 1e-40, None, "column 0 that varies by 3e-40: use another unit"),
         (counted(4) * 1e300, None, r"`X` must have columns that vary by 1e-30 to 1e\+37"),
     ],
 )

@@ -125,7 +125,7 @@ def test_held_out_rows_are_in_no_training_pair_and_the_same_for_all_lags(session
 
 
 def test_what_cannot_be_paired_is_told():
-    with pytest.raises(ValueError, match=r"got 20 and X with n_samples=20: leave that out"):
+    with pytest.raises(ValueError, match=r"got 20 and X with n_samples=20: leave it out"):
         lagged(frames(counted(20)), 20)
     with pytest.raises(ValueError, match=r"got 5 and session 1 with n_samples=4"):
         lagged(frames(counted(24), np.repeat([0, 1], [20, 4])), 5)

@@ -3,7 +3,11 @@ import pytest
 from torch import nn
 
 from aninfonce.estimator import ContrastiveICA
+from aninfonce.estimator.pairs import paired
 from aninfonce.estimator.settings import asks_for_steps, checked, draw_seed, own_names, training_config
+from tests.estimator.small import frames
+
+PAIRS = [paired(frames(np.zeros((1000, 3))), np.zeros((1000, 3)))]
 
 
 def parameters(**changes):
@@ -23,18 +27,18 @@ def test_numbers_that_a_search_sets_are_numbers():
     )
     names = ("n_components", "max_steps", "batch_size", "patience", "validation_fraction", "whiten")
     assert [type(found[name]) for name in names] == [int, int, int, int, float, bool]
-    config = training_config(found, 1000, seed=0)
+    config = training_config(PAIRS, found, seed=0)
     assert type(config.encoder.options["width"]) is int
     assert (config.dim, config.recipe.steps, config.recipe.batch_size) == (3, 7, 16)
     config.model_dump_json()
 
 
 def test_few_passes_only_where_nothing_else_keeps_from_learning_by_heart():
-    assert training_config(parameters(), 1000, seed=0).recipe.steps == 100
-    assert training_config(parameters(), 1000, seed=0, few_passes=False).recipe.steps == 2000
+    assert training_config(PAIRS, parameters(), seed=0).recipe.steps == 100
+    assert training_config(PAIRS, parameters(), seed=0, few_passes=False).recipe.steps == 2000
     for asked in (parameters(max_steps=700), parameters(recipe={"steps": 700})):
         assert asks_for_steps(asked)
-        assert training_config(asked, 1000, seed=0).recipe.steps == 700
+        assert training_config(PAIRS, asked, seed=0).recipe.steps == 700
     assert not asks_for_steps(parameters())
 
 

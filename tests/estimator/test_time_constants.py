@@ -73,5 +73,5 @@ def test_the_estimator_tells_them_in_both():
     assert seconds.plot_concentration().axes[0].get_ylabel().startswith("time constant [seconds]")
     assert "time constant [seconds]" in seconds._repr_html_()
     assert "time constant [rows]" in rows._repr_html_()
-    with pytest.raises(ValueError, match="`seconds_per_row` must be None: rate=20 tells it already"):
+    with pytest.raises(ValueError, match="`seconds_per_row` must be None: rate=20 already gives it"):
         seconds.plot_concentration(seconds_per_row=0.05)

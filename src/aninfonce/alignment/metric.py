@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from aninfonce._validation import check_count, check_matrix, check_vector
+from aninfonce.alignment.newton import Curvature, damped_newton
 from aninfonce.losses import info_nce
 from aninfonce.similarities import Anisotropic, Factors, Similarity
 
@@ -98,39 +100,18 @@ def fit_metric(
         for i in range(0, n - block + 1, block)
     ]
     index = torch.arange(d).repeat(2, 1) if diagonal else torch.triu_indices(d, d)
-    entries, loss = _newton(blocks, index, d, iterations)
-    return FittedMetric(root[:, None] * _symmetric(entries, index, d) * root, loss)
 
-
-def _newton(blocks: list[tuple[Tensor, Tensor]], index: Tensor, d: int, passes: int) -> tuple[Tensor, float]:
-    """Minimise the loss from M = I on: slopes from all pairs, curvature from some anchors.
-
-    A ridge toward the start, of weight 0.01/N, gives the loss a minimum even where hardly any positive is
-    ever mistaken for a negative. A stronger one would hold back a search that starts far away.
-    """
-    start = entries = best = torch.eye(d, dtype=torch.float64)[index[0], index[1]]
-    pairs = sum(len(a) for a, _ in blocks)
-    trust = 0.01 / pairs
-    lowest = lowest_loss = float("inf")
-    slope, curvature, damping = torch.zeros_like(start), torch.eye(len(start), dtype=torch.float64), 0.0
-    for _ in range(passes):
+    def derivatives(entries: Tensor) -> tuple[float, Tensor, Curvature]:
+        # Slopes from all pairs, curvature from some anchors.
         matrix = _symmetric(entries, index, d)
-        loss, loss_slope = _value_and_slope(blocks, matrix, index)
-        value = loss + 0.5 * trust * float((entries - start).square().sum())
-        if value <= lowest:
-            lowest, lowest_loss, best = value, loss, entries
-            slope = loss_slope + trust * (entries - start)
-            curvature = _curvature(blocks[:_CURVATURE_BLOCKS], matrix, index)
-            curvature.diagonal().add_(trust)
-            damping = damping / 10 if damping > 1e-3 else 0.0
-        else:
-            # Far from the optimum the quadratic model overshoots.
-            damping = max(10 * damping, 0.1)
-        step = torch.linalg.solve(curvature + damping * torch.diag(curvature.diagonal()), slope)
-        if not damping and float(slope @ step) < _NOISE_SHARE * len(start) / pairs:
-            return best - step, lowest_loss
-        entries = best - step
-    return best, lowest_loss
+        curvature = partial(_curvature, blocks[:_CURVATURE_BLOCKS], matrix, index)
+        return *_value_and_slope(blocks, matrix, index), curvature
+
+    identity, pairs = torch.eye(d, dtype=torch.float64)[index[0], index[1]], block * len(blocks)
+    pull = torch.full_like(identity, 0.01 / pairs)
+    enough = _NOISE_SHARE * len(identity) / pairs
+    entries, loss = damped_newton(derivatives, identity, pull, passes=iterations, enough=enough)
+    return FittedMetric(root[:, None] * _symmetric(entries, index, d) * root, loss)
 
 
 def _value_and_slope(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from aninfonce.alignment.newton import Curvature, damped_newton
 from aninfonce.diagnostics.concentration import (
     FittedConcentration,
     PairBlock,
@@ -83,7 +84,7 @@ def fit_flat_concentration(
         PairBlock(a[taken], p[taken], of_anchors[taken] / scale, of_positives[taken] / scale)
         for taken in torch.from_numpy(rows)
     ]
-    parameters, taken = _newton(blocks, len(scale)), rows.ravel()
+    parameters, taken = _fitted(blocks, len(scale)), rows.ravel()
     return bootstrap_interval(
         parameters[: a.shape[1]].clamp_min(0.0).numpy(),
         derivatives(blocks, parameters),
@@ -101,29 +102,17 @@ def _as_candidate(z: Tensor, potential: Callable[[Tensor], Tensor] | None) -> Te
     return torch.cat(parts, dim=1).cpu().double()
 
 
-def _newton(blocks: list[PairBlock], candidates: int) -> Tensor:
-    """Minimise the loss over Λ and what goes with it, from what Gaussian pairs would have."""
+def _fitted(blocks: list[PairBlock], features: int) -> Tensor:
+    """Fit Λ and the weights of the candidates' features, from what Gaussian pairs would have."""
     a, p = torch.cat([block.anchors for block in blocks]), torch.cat([block.positives for block in blocks])
     correlation = ((a - a.mean(dim=0)) * (p - p.mean(dim=0))).mean(dim=0) / (a.std(dim=0) * p.std(dim=0))
     phi = correlation.nan_to_num().clamp(0.0, 0.9999)
-    start = torch.zeros(a.shape[1] + candidates, dtype=torch.float64)
+    start = torch.zeros(a.shape[1] + features, dtype=torch.float64)
     start[: a.shape[1]] = (phi / (1 - phi.square())).clamp_min(1e-3)
-    pull = _TRUST / start.square().clamp_min(1e-2)
-    parameters = best = start
-    lowest, damping = float("inf"), 0.0
-    slope, curvature = torch.zeros_like(start), torch.diag(pull)
-    for _ in range(_PASSES):
+
+    def at(parameters: Tensor) -> tuple[float, Tensor, Curvature]:
         found = derivatives(blocks, parameters)
-        value = found.value + 0.5 * float(pull @ (parameters - start).square())
-        if value <= lowest:
-            lowest, best = value, parameters
-            slope = found.slope + pull * (parameters - start)
-            curvature = found.curvature + torch.diag(pull)
-            damping = damping / 10 if damping > 1e-3 else 0.0
-        else:
-            damping = max(10 * damping, 0.1)
-        step: Tensor = torch.linalg.solve(curvature + damping * torch.diag(curvature.diagonal()), slope)
-        if not damping and float(slope @ step) < _NOISE_SHARE * len(start):
-            return best - step
-        parameters = best - step
-    return best
+        return found.value, found.slope, lambda: found.curvature
+
+    pull = _TRUST / start.square().clamp_min(1e-2)
+    return damped_newton(at, start, pull, passes=_PASSES, enough=_NOISE_SHARE * len(start))[0]

@@ -95,8 +95,8 @@ def train_on_kinds(
     from_linear: bool = True,
 ) -> Trained:
     """Train an encoder on all of these pairs, in flat space from a linear map; see `train`."""
-    by_heart = kinds[0].augment is None and held_out is None
-    config = config_for(kinds, parameters, seed, few_passes=by_heart)
+    may_memorise = kinds[0].augment is None and held_out is None
+    config = training_config(kinds, parameters, seed, few_passes=may_memorise)
     if parameters["n_init"] > 1 and held_out is None:
         raise ValueError(
             f"`n_init` must be 1 where no pairs are held out to choose by, got {parameters['n_init']}"
@@ -118,7 +118,7 @@ def train_on_kinds(
         linear = None
         if bends:
             quiet = {**linear_settings(parameters), "verbose": 0}
-            linear = train_on_kinds(kinds, held_out, quiet, config.seed if start else seed)
+            linear = train_on_kinds(kinds, held_out, quiet, config.seed)
         run = Run(kinds, config, parameters, held_out, exchanged=exchanged)
         run.trainer.stays_flat = linear is not None
         residual = run.start_unrolled(kinds) if unrolls else None
@@ -138,16 +138,6 @@ def train_on_kinds(
             best = trained
     assert best is not None
     return best
-
-
-def config_for(
-    kinds: Sequence[Pairs], parameters: Mapping[str, Any], seed: int, *, few_passes: bool = True
-) -> TrainingConfig:
-    """Build the settings of a run on these pairs; see `training_config`."""
-    fewest, pictures = min(map(len, kinds)), kinds[0].frames.rows.ndim == 4
-    return training_config(
-        parameters, fewest, seed, kinds=len(kinds), pictures=pictures, few_passes=few_passes
-    )
 
 
 def _bends_flat_space(parameters: Mapping[str, Any]) -> bool:

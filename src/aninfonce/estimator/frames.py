@@ -197,7 +197,7 @@ def check_ranges(x: Array, name: str) -> None:
     if len(odd):
         raise ValueError(
             f"`{name}` must have columns that vary by {_RANGES[0]:g} to {_RANGES[1]:g}: training is in"
-            f" float32, got column {odd[0]} that varies by {ranges[odd[0]]:g}: take another unit"
+            f" float32, got column {odd[0]} that varies by {ranges[odd[0]]:g}: use another unit"
         )
 
 
@@ -221,7 +221,7 @@ def _numbered(groups: Any, rows: int) -> Index:
     except TypeError:
         kinds = sorted({type(label).__name__ for label in labels.tolist()})
         raise ValueError(
-            f"`groups` must hold labels of one kind, numbers or texts, got {', '.join(kinds)}"
+            f"`groups` must hold labels of one kind, numbers or strings, got {', '.join(kinds)}"
         ) from None
     if np.any(missing):
         raise ValueError(f"`groups` must have a label for each row, got NaN for {np.sum(missing)} of {rows}")

@@ -69,7 +69,7 @@ class Looking(TimeConstants):
         if seconds_per_row is None:
             return concentration_plot(times, ends, self.blocks_, as_time=self._unit())
         if self.rate is not None:
-            raise ValueError(f"`seconds_per_row` must be None: rate={self.rate:g} tells it already")
+            raise ValueError(f"`seconds_per_row` must be None: rate={self.rate:g} already gives it")
         factor = check_number(seconds_per_row, "seconds_per_row", minimum=0.0, exclusive=True)
         return concentration_plot(factor * times, factor * ends, self.blocks_, as_time="seconds")
 
@@ -156,7 +156,7 @@ class Looking(TimeConstants):
         kept = np.isfinite(self.held_out_curve_)
         steps, scores = self.held_out_steps_[kept], self.held_out_curve_[kept]
         if not len(scores):
-            raise ValueError("nothing was held out: fit more pairs, or a larger `validation_fraction`")
+            raise ValueError("nothing was held out: fit more pairs, or raise `validation_fraction`")
         # A run that moves to the sphere is scored before and after the move, at the same step.
         moved = bool((np.diff(steps) == 0).any())
         phases = ("in flat space", "on the sphere") if moved else None

@@ -140,7 +140,7 @@ class Moving:
         assert isinstance(self, ContrastiveICA)
         check_is_fitted(self)
         if self.modes_ is None:
-            raise ValueError("`dynamics` must be 'linear' when `fit` is called for predictions: fit again")
+            raise ValueError("`dynamics` must be 'linear' when `fit` is called, for predictions: fit again")
         ahead = self.modes_.ahead(check_count(steps, "steps", minimum=0))
         given = self._read(X, groups, reset=False)
         embedded = self._embed(given.frames)

@@ -10,8 +10,8 @@ import numpy as np
 from aninfonce._seeds import derive_seed
 from aninfonce.encoders.embedding import WithLinear
 from aninfonce.estimator import alerts
-from aninfonce.estimator.fitting import Run, config_for, held_out_curve, loss_curve
-from aninfonce.estimator.settings import checked, draw_seed, online_config
+from aninfonce.estimator.fitting import Run, held_out_curve, loss_curve
+from aninfonce.estimator.settings import checked, draw_seed, online_config, training_config
 
 if TYPE_CHECKING:
     from aninfonce.estimator.contrastive_ica import ContrastiveICA
@@ -26,20 +26,25 @@ def train_on(
     parameters = checked(estimator.get_params(deep=False))
     for name in ("n_components", "lag"):
         if parameters[name] == "auto":
-            raise ValueError(f"`{name}` must be given for partial_fit, which sees a part only, got 'auto'")
+            raise ValueError(
+                f"`{name}` must be given for partial_fit, which only sees part of the data, got 'auto'"
+            )
     if parameters["start"] != "random":
         raise ValueError(
-            f"`start` must be 'random' for partial_fit, which sees a part only, got {parameters['start']!r}"
+            "`start` must be 'random' for partial_fit, which only sees part of the data, got"
+            f" {parameters['start']!r}"
         )
     if parameters["dynamics"] is not None:
-        raise ValueError("`dynamics` must be None for partial_fit: a stream has no end to find modes at")
+        raise ValueError(
+            "`dynamics` must be None for partial_fit: a stream has no end at which to find modes"
+        )
     if first:
         frames = estimator._read(X, groups, reset=True).frames
         estimator.lag_curve_ = estimator.n_components_curve_ = estimator.nonlinear_gain_ = None
         estimator.start_residual_ = None
         kinds = estimator._make_kinds(frames, y, X_pos, augment, parameters)
         seed = draw_seed(estimator.random_state)
-        whole = config_for(kinds, parameters, seed)
+        whole = training_config(kinds, parameters, seed)
     else:
         if parameters["n_components"] != estimator._n_features_out:
             raise ValueError(

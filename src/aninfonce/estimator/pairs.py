@@ -221,7 +221,7 @@ def lagged(frames: Frames, lag: int) -> Pairs:
         which = f"session {short[0]}" if len(lengths) > 1 else "X"
         raise ValueError(
             f"`lag` must be shorter than every session, got {lag} and {which} with"
-            f" n_samples={lengths[short[0]]}: leave that out, or take a shorter lag"
+            f" n_samples={lengths[short[0]]}: leave it out, or use a shorter lag"
         )
     anchors = anchors_at(frames, lag)
     if len(anchors) < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from torch import nn
 
 from aninfonce._validation import check_choice, check_count, check_number, describe, plain
 from aninfonce.encoders import encoder_names
+from aninfonce.estimator.pairs import Pairs
 from aninfonce.training.config import TrainingConfig, parse_config
 
 _SPACES = ("auto", "flat", "sphere", "learnable-sphere", "box", "unbounded")
@@ -193,22 +194,14 @@ def _checked_lags(lag: Any, window: int) -> tuple[int, ...] | Literal["auto"]:
 
 
 def training_config(
-    parameters: Mapping[str, Any],
-    pairs: int,
-    seed: int,
-    *,
-    kinds: int = 1,
-    pictures: bool = False,
-    few_passes: bool = True,
+    kinds: Sequence[Pairs], parameters: Mapping[str, Any], seed: int, *, few_passes: bool = True
 ) -> TrainingConfig:
     """Build the settings of `fit`, with batches that the number of pairs allows.
 
     Args:
+        kinds: one or more kinds of pairs. Pictures among them are not whitened.
         parameters: of the estimator, by name, `checked`.
-        pairs: their number.
         seed: of the run.
-        kinds: number of kinds of pairs, one for each lag; `pairs` counts those of the smallest.
-        pictures: whether rows are pictures, which are not whitened.
         few_passes: whether to take no more steps than a few passes over the pairs if no number was asked for:
             where nothing is held out, nothing else keeps a network from memorising them.
 
@@ -216,6 +209,7 @@ def training_config(
         The settings; a `ValueError` names a bad parameter.
 
     """
+    pictures = kinds[0].frames.rows.ndim == 4
     recipe = {**parameters["recipe"], "whiten": parameters["whiten"] if not pictures else False}
     if parameters["input_dropout"]:
         recipe["input_dropout"] = parameters["input_dropout"]
@@ -250,13 +244,14 @@ def training_config(
             given[name] = {"name": parameters[name], "options": dict(options)}
     if parameters["dynamics"] is not None:
         given["loss"] = {"name": "linear-dynamics", "options": dict(parameters["loss_options"])}
-    if kinds > 1:
+    if len(kinds) > 1:
         if parameters["loss"] != "aninfonce":
             raise ValueError(f"`loss` must be 'aninfonce' for several lags, got {parameters['loss']!r}")
-        given["loss"]["options"] = {**given["loss"]["options"], "kinds": kinds}
+        given["loss"]["options"] = {**given["loss"]["options"], "kinds": len(kinds)}
     with own_names():
         config = parse_config(given, source="parameters of the estimator", names=_NAMES)
-    return _fit_to_size(config, kinds * pairs, few_passes=few_passes and not asks_for_steps(parameters))
+    few_passes = few_passes and not asks_for_steps(parameters)
+    return _fit_to_size(config, len(kinds) * min(map(len, kinds)), few_passes=few_passes)
 
 
 def _usual_options(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
