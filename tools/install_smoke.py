@@ -65,10 +65,17 @@ def fit_something(folder: Path) -> None:
     np.savez(folder / "pairs.npz", x=seen[:-1], x_pos=seen[1:])
 
 
-def run_commands(folder: Path, extras: set[str]) -> None:
-    """Run the command as a user would; what fails shows what it said."""
-    (folder / "config.yaml").write_text(CONFIG)
+def run(folder: Path, *words: str, fails: bool = False) -> str:
+    """Run the command as a user would; gives what it said on standard error."""
     here = Path(sys.executable).with_name("aninfonce")
+    done = subprocess.run([here, *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert bool(done.returncode) == fails, f"aninfonce {' '.join(words)}\n{done.stdout}{done.stderr}"
+    return done.stderr
+
+
+def run_commands(folder: Path, extras: set[str]) -> None:
+    """Run all commands that the extras allow."""
+    (folder / "config.yaml").write_text(CONFIG)
     commands = [
         ["--version"],
         ["--help"],
@@ -86,12 +93,11 @@ def run_commands(folder: Path, extras: set[str]) -> None:
     if "papers" in extras:
         commands += studies
     for words in commands:
-        done = subprocess.run([here, *words], cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"aninfonce {' '.join(words)}\n{done.stdout}{done.stderr}"
+        run(folder, *words)
     if "papers" not in extras:
-        done = subprocess.run([here, "list"], cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode, "without its extra, `list` cannot know the studies"
-        assert "aninfonce[papers]" in done.stderr, done.stderr
+        # Without its extra, `list` cannot know the studies.
+        said = run(folder, "list", fails=True)
+        assert "aninfonce[papers]" in said, said
 
 
 def use_extras(folder: Path, extras: set[str]) -> None:
@@ -110,9 +116,7 @@ def use_extras(folder: Path, extras: set[str]) -> None:
         with np.load(folder / "pairs.npz") as pairs:
             columns = {f"{name}_{k}": pairs[name][:, k] for name in pairs for k in range(4)}
         parquet.write_table(pyarrow.table(columns), folder / "pairs.parquet")
-        here = Path(sys.executable).with_name("aninfonce")
-        words = [here, "embed", "ica", "pairs.parquet", "--out", "again.npy"]
-        subprocess.run(words, cwd=folder, check=True, capture_output=True)
+        run(folder, "embed", "ica", "pairs.parquet", "--out", "again.npy")
     if "onnx" in extras:
         import numpy as np
         import onnxruntime
@@ -131,9 +135,7 @@ def use_extras(folder: Path, extras: set[str]) -> None:
         if name in extras:
             importlib.import_module(name)
     if "tensorboard" in extras:
-        here = Path(sys.executable).with_name("aninfonce")
-        words = [here, "train", "config.yaml", "--out", "board", "--tensorboard"]
-        subprocess.run(words, cwd=folder, check=True, capture_output=True)
+        run(folder, "train", "config.yaml", "--out", "board", "--tensorboard")
 
 
 def main() -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from aninfonce_papers.report.markdown import table
 from benchmarks.recordings.goals import judged
 from benchmarks.recordings.peers import METHODS
 from benchmarks.recordings.worlds import WORLDS
 from benchmarks.rows import Row, spread
+
+# From the rows of one method to what a table says of them.
+Column = Callable[[Sequence[Row]], str]
 
 TITLES = {
     "ar5": "five AR(1) sources in 12 channels, 30 000 rows",
@@ -50,29 +54,34 @@ def counted(rows: Sequence[Row], name: str) -> str:
 
 def recovered(rows: Sequence[Row]) -> str:
     """Render all worlds and methods that have rows, one table per world."""
-    parts = [f"{LEGEND}\n"]
-    for world in WORLDS:
-        own = [row for row in rows if row["world"] == world]
-        if not own:
-            continue
-        lines = []
-        for method in ("ours", _BEFORE, *(name for name in METHODS if name != "ours")):
-            found = [row for row in own if row["method"] == method]
-            if found:
-                lines.append(
-                    [
-                        method,
-                        str(len(found)),
-                        spread(found, "r2", "{:.3f}", min),
-                        spread(found, "mcc", "{:.3f}", min),
-                        spread(found, "concentration_error", "{:.0%}", max),
-                        spread(found, "cpu_seconds", "{:.1f}", None),
-                        counted(found, "space"),
-                    ]
-                )
-        head = ("method", "seeds", "R²", "mean corr.", "Λ̂ error", "CPU s", "space")
-        parts.append(f"\n### `{world}`: {TITLES[world]}\n\n{table(head, lines)}")
-    return "".join(parts)
+    columns = {
+        "R²": _spread("r2", "{:.3f}", min),
+        "mean corr.": _spread("mcc", "{:.3f}", min),
+        "Λ̂ error": _spread("concentration_error", "{:.0%}", max),
+        "CPU s": _spread("cpu_seconds", "{:.1f}", None),
+        "space": partial(counted, name="space"),
+    }
+    methods = ("ours", _BEFORE, *(name for name in METHODS if name != "ours"))
+    found = {world: _of_methods(rows, world, methods, columns) for world in WORLDS}
+    parts = [f"\n### `{world}`: {TITLES[world]}\n\n{lines}" for world, lines in found.items() if lines]
+    return "".join([f"{LEGEND}\n", *parts])
+
+
+def _of_methods(
+    rows: Sequence[Row], world: str, methods: Iterable[str], columns: Mapping[str, Column]
+) -> str:
+    """Write a line for each method that has rows of a world; empty if none has."""
+    found = {method: _own(rows, world, method) for method in methods}
+    lines = [
+        [method, str(len(own)), *(write(own) for write in columns.values())]
+        for method, own in found.items()
+        if own
+    ]
+    return table(("method", "seeds", *columns), lines) if lines else ""
+
+
+def _spread(name: str, pattern: str, worst: Callable[[list[float]], float] | None) -> Column:
+    return partial(spread, name=name, pattern=pattern, worst=worst)
 
 
 RATS_LEGEND = (
@@ -101,23 +110,18 @@ def rats(rows: Sequence[Row]) -> str:
     parts = [f"{RATS_LEGEND}\n"]
     scores = ("linear_x", "linear_y", "neighbours_x", "neighbours_y")
     for case, (arena, *numbers, modules) in CASES.items():
-        own = [row for row in rows if row["world"] == case]
-        if not own:
-            continue
         names = (*scores, "linear_heading", "neighbours_heading") if numbers[2] else scores
-        lines = []
-        for method in RAT_METHODS:
-            found = [row for row in own if row["method"] == method]
-            if found:
-                shown = [spread(found, name, "{:.2f}", min) for name in names]
-                shown.append(spread(found, "residual", "{:.2f}", max))
-                lines.append([method, str(len(found)), *shown, spread(found, "cpu_seconds", "{:.1f}", None)])
+        columns = {name.replace("_", " "): _spread(name, "{:.2f}", min) for name in names}
+        columns["residual"] = _spread("residual", "{:.2f}", max)
+        columns["CPU s"] = _spread("cpu_seconds", "{:.1f}", None)
+        lines = _of_methods(rows, case, RAT_METHODS, columns)
+        if not lines:
+            continue
         kinds = ("grid", "place", "head-direction")
         who = ", ".join(f"{n} {kind} cells" for n, kind in zip(numbers, kinds, strict=True) if n)
         if numbers[0]:
             who += f" (grid spacings {', '.join(f'{spacing:g}' for spacing in modules)} m)"
-        head = ("method", "seeds", *(name.replace("_", " ") for name in names), "residual", "CPU s")
-        parts.append(f"\n### {arena.title()}: {who}\n\n{table(head, lines)}")
+        parts.append(f"\n### {arena.title()}: {who}\n\n{lines}")
     return "".join(parts)
 
 

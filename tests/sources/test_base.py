@@ -42,6 +42,15 @@ def test_restored_source_goes_on_with_the_same_pairs(make):
     assert all(torch.equal(a, b) for a, b in zip(expected, found, strict=True))
 
 
+def test_a_state_of_an_earlier_version_did_not_count_bulks():
+    source, again = _process(), _process()
+    for _ in range(15):
+        source.next(8)
+    state = {name: tensor.clone() for name, tensor in source.state().items() if name != "number"}
+    again.restore(state)
+    assert all(torch.equal(source.next(8).x, again.next(8).x) for _ in range(15))
+
+
 @pytest.mark.parametrize("make", [_process, _arrays, _loader])
 def test_fresh_pairs_do_not_move_the_stream(make):
     plain, disturbed = make(), make()

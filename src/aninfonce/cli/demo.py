@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from aninfonce.cli.errors import friendly
+
+# Imported by the server that all workers are forked from. It runs nothing, so that no thread is forked.
+_PRELOAD = ["aninfonce.training.loop", "aninfonce.processes", "lightning_fabric"]
 
 
 @friendly
@@ -53,8 +58,6 @@ def demo(
 
 def _show_losses(seed: int, quick: bool, command: str) -> tuple[Any, str]:
     """Print a table of both losses; gives the numbers behind it, and the page."""
-    from aninfonce.cli.worker_context import worker_context
-
     worker_context()
     from rich.console import Console
 
@@ -77,3 +80,20 @@ def _show_recording(seed: int, quick: bool, command: str) -> tuple[Any, str]:
         found = run_recording(seed, quick=quick)
     console.print(recording_table(found))
     return asdict(found), render_recording_page(found, command=command)
+
+
+def worker_context() -> Any:
+    """Choose how workers are started: by a fork server where the system has one, else from scratch.
+
+    The first call starts the server without waiting for it.
+    """
+    # One thread per worker, also in numpy's libraries: idle threads would spin on the other worker's core.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    from multiprocessing import forkserver
+
+    forkserver.set_forkserver_preload(_PRELOAD)
+    forkserver.ensure_running()
+    return multiprocessing.get_context("forkserver")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from multiprocessing.queues import Queue
 from typing import TYPE_CHECKING, Any
 
-from aninfonce.cli.worker_context import worker_context
+from aninfonce.cli.demo import worker_context
 from aninfonce.training.config import TrainingConfig
 from aninfonce.training.monitor import Row
 from aninfonce.training.progress_bar import ProgressBars

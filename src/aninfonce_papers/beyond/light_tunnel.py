@@ -44,7 +44,7 @@ class TunnelPairs(Pairs):
     """Looks at the tunnel, in pairs that are a step apart or as a recording.
 
     Attributes:
-        view: who looks.
+        view: by what it is seen.
         motion: "steps" for pairs about settings drawn at random, "walk" for a recording.
         scales: of the steps of each factor, in halves of its range.
         phi: autocorrelations of the factors in a recording.

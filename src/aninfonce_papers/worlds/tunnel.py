@@ -103,7 +103,7 @@ def step_pairs(scales: Any, rows: int, seed: int, view: View) -> Tunnel:
         scales: (5,) standard deviations of the steps, in halves of each factor's range; Λ = 1/scale².
         rows: N.
         seed: of anchors and steps.
-        view: who looks.
+        view: by what it is seen.
 
     """
     values = _one_each(scales, "scales")
@@ -129,7 +129,7 @@ def walk(phi: Any, rows: int, seed: int, view: View) -> Tunnel:
         phi: (5,) autocorrelations from one row to the next.
         rows: N.
         seed: of the walk.
-        view: who looks.
+        view: by what it is seen.
 
     Returns:
         The recording. Factors are normal with a sixth of their range as standard deviation; the few values

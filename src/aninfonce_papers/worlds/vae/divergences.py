@@ -20,19 +20,10 @@ def pixel_cross_entropy(
 
 
 def kl_to_normal(mean: Tensor, log_variance: Tensor) -> Tensor:
-    """Kullback–Leibler divergence of N(μ, σ²) from the standard normal, in nats.
+    """Kullback–Leibler divergence of N(μ, σ²) from the standard normal, in nats, one for each entry.
 
-    Example:
-        >>> kl_to_normal(torch.tensor([0.0, 2.0]), torch.zeros(2))
-        tensor([0., 2.])
-
-    Args:
-        mean: μ, of any shape.
-        log_variance: log σ², of the same shape.
-
-    Returns:
-        One value each.
-
+    >>> kl_to_normal(torch.tensor([0.0, 2.0]), torch.zeros(2))
+    tensor([0., 2.])
     """
     return (mean**2 + log_variance.exp() - log_variance - 1) / 2
 
@@ -40,18 +31,8 @@ def kl_to_normal(mean: Tensor, log_variance: Tensor) -> Tensor:
 def kl_to_laplace(mean: Tensor, log_variance: Tensor, rate: float) -> Tensor:
     """Kullback–Leibler divergence of N(μ, σ²) from the Laplace density ½ rate·exp(−rate·|x|), in nats.
 
-    Example:
-        >>> kl_to_laplace(torch.zeros(1), torch.zeros(1), rate=1.0).round(decimals=4)
-        tensor([0.0721])
-
-    Args:
-        mean: μ, of any shape.
-        log_variance: log σ², of the same shape.
-        rate: inverse scale of the prior.
-
-    Returns:
-        One value each.
-
+    >>> kl_to_laplace(torch.zeros(1), torch.zeros(1), rate=1.0).round(decimals=4)
+    tensor([0.0721])
     """
     return cross_entropy_to_laplace(mean, log_variance, rate) - normal_entropy(log_variance)
 

@@ -7,7 +7,6 @@ import math
 import shutil
 import warnings
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -66,26 +65,28 @@ def train_vae(
     if len(getattr(images, "shape", ())) != 4 or len(images) == 0:
         raise ValueError(f"`images` must have shape (N, C, H, W), got {describe(images)}")
     settings = settings or VAESettings()
-    path = None if directory is None else Path(directory) / f"vae-{_key(images, settings)}"
-    with ExitStack() as stack:
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(FileLock(path.with_name(f".{path.name}.lock")))
-            remove_leftovers(path.parent)
-        if path is not None and path.exists():
+    if directory is None:
+        return _train(VAERun(images, settings), progress)
+    path = Path(directory) / f"vae-{_key(images, settings)}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_name(f".{path.name}.lock")):
+        remove_leftovers(path.parent)
+        if path.exists():
             try:
                 return load_vae(path)
             except CheckpointError as problem:
                 warnings.warn(f"{problem}; training it again", stacklevel=2)
-        unfinished = None if path is None else path.with_name(f"{path.name}.unfinished")
-        run = VAERun(images, settings, unfinished)
-        bars = stack.enter_context(ProgressBars()) if progress else None
-        if bars is not None:
-            bars.start("vae", settings.epochs)
-        vae = run.train(lambda epoch, loss: bars.row("vae", {"step": epoch, "loss": loss}) if bars else None)
-        if path is not None:
-            save_vae(vae, path)
+        vae = _train(VAERun(images, settings, path.with_name(f"{path.name}.unfinished")), progress)
+        save_vae(vae, path)
     return vae
+
+
+def _train(run: VAERun, progress: bool) -> VAE:
+    if not progress:
+        return run.train(lambda epoch, loss: None)
+    with ProgressBars() as bars:
+        bars.start("vae", run.settings.epochs)
+        return run.train(lambda epoch, loss: bars.row("vae", {"step": epoch, "loss": loss}))
 
 
 def save_vae(vae: VAE, path: str | Path) -> Path:
@@ -114,11 +115,7 @@ def load_vae(path: str | Path) -> VAE:
 class VAERun:
     """A training run that can be stopped and taken up again, bit for bit.
 
-    Args:
-        images: (N, C, H, W), bytes or floats from 0 to 1.
-        settings: of the model and its training.
-        unfinished: folder of a snapshot to go on from, kept every few epochs and removed at the end.
-
+    `unfinished` is the folder of a snapshot to go on from, kept every few epochs and removed at the end.
     """
 
     def __init__(self, images: Any, settings: VAESettings, unfinished: Path | None = None) -> None:
