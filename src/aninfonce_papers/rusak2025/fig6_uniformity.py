@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from aninfonce.extending import Isotropic, derive_seed, stream
 from aninfonce.metrics import linear_r2
-from aninfonce.processes import process_settings
+from aninfonce.processes import PairBatch, process_settings
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Study
 from aninfonce_papers.engine.drawing import marks, new_figure
 from aninfonce_papers.engine.on_process import (
@@ -60,6 +61,7 @@ class OtherPole(ProcessScore):
         return {
             "R²": linear_r2(outcome.z, outcome.embedding).mean,
             "domain accuracy": domain_accuracy(others.x, outcome.test.x, seed),
+            "share of training as far": share_as_far(others, outcome.z),
             "curves": curves(outcome.fitted, "r2"),
         }
 
@@ -109,6 +111,24 @@ def domain_accuracy(north: Tensor, south: Tensor, seed: int) -> float:
     network = MLPClassifier((64, 64), early_stopping=True, max_iter=30, random_state=own)
     classifier = make_pipeline(StandardScaler(), network).fit(parts[0], labels[0])
     return float(classifier.score(parts[1], labels[1]))
+
+
+def share_as_far(trained: PairBatch, tested: Tensor) -> float:
+    """Give the share of points to train on that lie as far from their pole as test anchors do on average.
+
+    Args:
+        trained: pairs; anchors and positives count alike.
+        tested: anchors (N, d) around another pole.
+
+    Returns:
+        The share; near 0 where the encoder has to extrapolate.
+
+    """
+    assert trained.z is not None
+    assert trained.z_pos is not None
+    pole = torch.nn.functional.normalize(trained.z.mean(dim=0), dim=0)
+    heights = torch.cat([trained.z, trained.z_pos]) @ pole
+    return float((heights <= (tested @ pole).mean()).double().mean())
 
 
 def _kappa(number: int) -> float:
