@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from aninfonce.extending import Isotropic, derive_seed, stream
 from aninfonce.metrics import linear_r2
-from aninfonce.processes import PairBatch, process_settings
+from aninfonce.processes import process_settings
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Study
 from aninfonce_papers.engine.drawing import marks, new_figure
 from aninfonce_papers.engine.on_process import (
@@ -36,9 +34,6 @@ _PRECISION = 0.005
 # Where the anchors' density moves the optimum of the loss, and training still sees all of the sphere.
 WITH_POTENTIAL = (6, 7, 8)
 _STEPS = {"smoke": 30, "laptop": 1_500, "paper": 100_000}
-# With β at κ = 12.9 anchors around one pole span the inputs unevenly, and R² rises for long.
-_FAR = 8
-_LONGER = partial(replace, steps=6_000, whiten=True, rates=2.0, adam_lr=0.02)
 
 
 class OtherPole(ProcessScore):
@@ -61,7 +56,6 @@ class OtherPole(ProcessScore):
         return {
             "R²": linear_r2(outcome.z, outcome.embedding).mean,
             "domain accuracy": domain_accuracy(others.x, outcome.test.x, seed),
-            "share of training as far": share_as_far(others, outcome.z),
             "curves": curves(outcome.fitted, "r2"),
         }
 
@@ -74,8 +68,6 @@ def experiments(preset: Preset) -> list[Experiment]:
 
 def _experiment(preset: Preset, number: int, *, potential: bool) -> Experiment:
     sizes = replace(SIZES[preset], steps=_STEPS[preset])
-    if potential and number == _FAR and preset == "laptop":
-        sizes = _LONGER(sizes)
     r2, accuracy = R2[number - 1], ACCURACY[number - 1]
     return on_process(
         f"{_name(number)}, β" if potential else _name(number),
@@ -111,24 +103,6 @@ def domain_accuracy(north: Tensor, south: Tensor, seed: int) -> float:
     network = MLPClassifier((64, 64), early_stopping=True, max_iter=30, random_state=own)
     classifier = make_pipeline(StandardScaler(), network).fit(parts[0], labels[0])
     return float(classifier.score(parts[1], labels[1]))
-
-
-def share_as_far(trained: PairBatch, tested: Tensor) -> float:
-    """Give the share of points to train on that lie as far from their pole as test anchors do on average.
-
-    Args:
-        trained: pairs; anchors and positives count alike.
-        tested: anchors (N, d) around another pole.
-
-    Returns:
-        The share; near 0 where the encoder has to extrapolate.
-
-    """
-    assert trained.z is not None
-    assert trained.z_pos is not None
-    pole = torch.nn.functional.normalize(trained.z.mean(dim=0), dim=0)
-    heights = torch.cat([trained.z, trained.z_pos]) @ pole
-    return float((heights <= (tested @ pole).mean()).double().mean())
 
 
 def _kappa(number: int) -> float:
