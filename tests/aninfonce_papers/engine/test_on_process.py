@@ -133,7 +133,7 @@ def test_the_loss_of_the_latents_is_that_of_their_best_scale():
 
 def test_hard_negatives_train_the_same_network_on():
     """No further steps to speak of: R² after is R² before, unless the encoder or its whitening is lost."""
-    changes = {"recipe.steps": 60, "score.steps": 1}
+    changes = {"recipe.steps": 60, "score.second.steps": 1}
     (task,) = plan([find_study("fig10")], "smoke", only=["B: hard*"], changes=changes)
     metrics = execute(task).metrics
     assert metrics["R²"] == pytest.approx(metrics["R² before"], abs=0.05)
