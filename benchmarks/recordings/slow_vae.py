@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from aninfonce._seeds import derive_seed, global_stream
-from aninfonce_papers.worlds.vae.divergences import cross_entropy_to_laplace, kl_to_normal, normal_entropy
+from aninfonce_papers.worlds.vae.divergences import kl_to_normal, slowness
 from benchmarks.recordings.linear import Transform
 
 Array = npt.NDArray[np.floating]
@@ -70,7 +70,7 @@ def slow_vae(
             drawn = centre + torch.randn_like(centre) * (log_variance / 2).exp()
             missed = (decoder(drawn) - rows).square().sum() / (2 * deviation**2)
             normal = kl_to_normal(centre, log_variance).sum() / 2
-            loss = (missed + normal + gamma * _slowness(centre, log_variance, rate)) / batch
+            loss = (missed + normal + gamma * slowness(centre, log_variance, rate, once=True)) / batch
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -82,10 +82,3 @@ def slow_vae(
         return encoder(inputs)[:, :dim].numpy()
 
     return transform
-
-
-def _slowness(centre: Tensor, log_variance: Tensor, rate: float) -> Tensor:
-    """Divergence of each posterior from a Laplace transition around the other's, as its authors sum it."""
-    first, second = centre.chunk(2)
-    change = torch.cat([first - second, second - first])
-    return cross_entropy_to_laplace(change, log_variance, rate).sum() - normal_entropy(log_variance).sum() / 2

@@ -50,3 +50,14 @@ def cross_entropy_to_laplace(mean: Tensor, log_variance: Tensor, rate: float) ->
 def normal_entropy(log_variance: Tensor) -> Tensor:
     """Entropy of N(μ, σ²) in nats, from log σ²."""
     return (log_variance + math.log(2 * math.pi * math.e)) / 2
+
+
+def slowness(mean: Tensor, log_variance: Tensor, rate: float, *, once: bool) -> Tensor:
+    """Divergence of each posterior (2N, d) from a Laplace transition around the one N rows away, summed.
+
+    The entropies of the posteriors count for both directions, or `once`, as in the code of SlowVAE's authors.
+    """
+    first, second = mean.chunk(2)
+    change = torch.cat([first - second, second - first])
+    entropy = normal_entropy(log_variance).sum()
+    return cross_entropy_to_laplace(change, log_variance, rate).sum() - (entropy / 2 if once else entropy)

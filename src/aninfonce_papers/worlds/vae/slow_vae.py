@@ -21,12 +21,7 @@ from aninfonce.extending import (
 )
 from aninfonce.sources import PairSource
 from aninfonce.training import NonFiniteLoss, Recipe
-from aninfonce_papers.worlds.vae.divergences import (
-    cross_entropy_to_laplace,
-    kl_to_normal,
-    normal_entropy,
-    pixel_cross_entropy,
-)
+from aninfonce_papers.worlds.vae.divergences import kl_to_normal, pixel_cross_entropy, slowness
 
 # Images whose activations are held at once.
 _CHUNK = 512
@@ -114,19 +109,12 @@ class SlowVAE(nn.Module):
         mean, log_variance = self.posterior(images)
         pixels = pixel_cross_entropy(self.decoder, mean, log_variance, images, self.generator)
         normal = kl_to_normal(mean, log_variance).sum() / 2
-        return SlowLoss(pixels / len(x), normal / len(x), self._slowness(mean, log_variance) / len(x))
+        laplace = slowness(mean, log_variance, self.settings.rate, once=self.settings.entropy == "once")
+        return SlowLoss(pixels / len(x), normal / len(x), laplace / len(x))
 
     def weighted(self, parts: SlowLoss) -> Tensor:
         """Sum up the parts of the loss with their weights."""
         return parts.pixels + self.settings.beta * parts.normal + self.settings.gamma * parts.laplace
-
-    def _slowness(self, mean: Tensor, log_variance: Tensor) -> Tensor:
-        first, second = mean.chunk(2)
-        change = torch.cat([first - second, second - first])
-        entropy = normal_entropy(log_variance).sum()
-        if self.settings.entropy == "once":
-            entropy = entropy / 2
-        return cross_entropy_to_laplace(change, log_variance, self.settings.rate).sum() - entropy
 
 
 def mirror_net(dim: int, generator: Generator) -> nn.Sequential:
