@@ -90,8 +90,7 @@ RATS_LEGEND = (
     " and *window* see counts summed over nine frames. *All cells* is no embedding. *Ours* is"
     ' `ContrastiveICA(2, lag="auto", start="geodesic", input_dropout=0.3)`: nothing in it knows a position.'
     " *Residual* is its `start_residual_`, which says without labels where the start cannot be trusted: above"
-    ' .1. There `lag="auto"` took fewer rows than are summed, so that pairs share noise, or the sheet was'
-    " not found."
+    " .1. A dash: the run kept no such start."
     " Isomap has scikit-learn's five neighbours and about 2500 rows to go through; the square root gives"
     " Poisson counts one noise for all rates, and no other method was given it. CEBRA-Time has pairs one"
     " second apart: with three columns, on its sphere, that is the best of the grid below; with two, in flat"
