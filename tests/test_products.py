@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from aninfonce import _products
-from aninfonce._products import biased_product, is_quick, product, quick_product
+from aninfonce._products import biased_product, is_quick, product
 
 
 def matrices(m: int, n: int, k: int, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
@@ -61,13 +61,3 @@ def test_a_torch_without_the_operation_multiplies_as_ever(monkeypatch):
 @pytest.mark.skipif(_products._linear() is None, reason="this processor gains nothing by oneDNN")
 def test_onednn_serves_where_it_is_the_quicker():
     assert is_quick(*matrices(256, 256, 64))
-
-
-@pytest.mark.skipif(_products._linear() is None, reason="this processor gains nothing by oneDNN")
-def test_many_products_in_a_row_are_worth_it_sooner():
-    smaller = matrices(128, 128, 128)
-    assert not is_quick(*smaller)
-    multiply = quick_product(*smaller)
-    assert multiply is not None
-    assert torch.allclose(multiply(*smaller), torch.mm(smaller[0], smaller[1].T), atol=1e-4)
-    assert quick_product(*matrices(64, 64, 64)) is None

@@ -8,7 +8,6 @@ switched off (`torch.backends.mkldnn`), the product is `torch.mm`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -17,8 +16,6 @@ from torch import Tensor
 
 # Multiplications from which what a call of oneDNN takes more, 8 µs and cold code, is won back.
 _WORTHWHILE = 2**22
-# The same for many products in a row, which find the code warm.
-_WORTHWHILE_IN_A_ROW = 2**21
 
 
 def product(rows: Tensor, columns: Tensor, out: Tensor | None = None) -> Tensor:
@@ -39,21 +36,9 @@ def product(rows: Tensor, columns: Tensor, out: Tensor | None = None) -> Tensor:
 
     """
     if is_quick(rows, columns):
-        return _by_onednn(rows, columns)
+        result: Tensor = _linear()(rows, columns, None, "none", [], "")
+        return result
     return torch.mm(rows, columns.T, out=out)
-
-
-def quick_product(rows: Tensor, columns: Tensor) -> Callable[[Tensor, Tensor], Tensor] | None:
-    """Give oneDNN's product for many matrices like these in a row, or None if it is not the quicker.
-
-    Asking once saves what `product` asks every time, which counts for matrices of 128 × 128.
-    """
-    return _by_onednn if is_quick(rows, columns, _WORTHWHILE_IN_A_ROW) else None
-
-
-def _by_onednn(rows: Tensor, columns: Tensor) -> Tensor:
-    result: Tensor = _linear()(rows, columns, None, "none", [], "")
-    return result
 
 
 def biased_product(
@@ -66,10 +51,10 @@ def biased_product(
     return torch.add(of_rows, of_columns.T, out=out).addmm_(rows, columns.T)
 
 
-def is_quick(rows: Tensor, columns: Tensor, worthwhile: int = _WORTHWHILE) -> bool:
+def is_quick(rows: Tensor, columns: Tensor) -> bool:
     """Whether the product is oneDNN's: it is there, made for these tensors, and the quicker."""
     m, k = rows.shape
-    if m * k * columns.shape[0] < worthwhile:
+    if m * k * columns.shape[0] < _WORTHWHILE:
         return False
     if _linear() is None or not torch.backends.mkldnn.enabled:
         return False

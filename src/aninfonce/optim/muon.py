@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from aninfonce._products import quick_product
+from aninfonce._products import is_quick, product
 from aninfonce._validation import check_count, check_number
 from aninfonce.optim.groupwise import GroupwiseOptimizer
 
@@ -37,28 +37,22 @@ def orthogonalize(matrices: Tensor, steps: int = 5) -> Tensor:
     x = matrices.mT if tall else matrices
     x = x / torch.linalg.matrix_norm(x, keepdim=True).clamp_min(1e-12)
     # One by one where that is quicker than all at once.
-    product = quick_product(x[0], x[0])
-    x = _iterate(x, steps) if product is None else torch.stack([_iterate_one(m, steps, product) for m in x])
+    x = torch.stack([_iterate(part, steps) for part in x]) if is_quick(x[0], x[0]) else _iterate(x, steps)
     return x.mT if tall else x
 
 
 def _iterate(x: Tensor, steps: int) -> Tensor:
-    """Newton–Schulz iterations on a batch of matrices."""
+    """Newton–Schulz iterations on one matrix, by `product`, or on a batch."""
     a, b, c = _QUINTIC
     for _ in range(steps):
-        gram = x @ x.mT
-        polynomial = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
-        x = torch.baddbmm(x, polynomial, x, beta=a)
-    return x
-
-
-def _iterate_one(x: Tensor, steps: int, product: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-    """Newton–Schulz iterations on one matrix, by a product with the transpose."""
-    a, b, c = _QUINTIC
-    for _ in range(steps):
-        gram = product(x, x)
-        polynomial = product(gram, gram).mul_(c).add_(gram, alpha=b)
-        x = product(polynomial, x.T).add_(x, alpha=a)
+        if x.ndim == 2:
+            gram = product(x, x)
+            polynomial = product(gram, gram).mul_(c).add_(gram, alpha=b)
+            x = product(polynomial, x.T).add_(x, alpha=a)
+        else:
+            gram = x @ x.mT
+            polynomial = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
+            x = torch.baddbmm(x, polynomial, x, beta=a)
     return x
 
 
