@@ -11,7 +11,7 @@ from aninfonce.datasets import LabelledImages
 from aninfonce.diagnostics.conditional import step_form
 from aninfonce_papers.beyond.augmentation_strength import augmentation
 from aninfonce_papers.engine import find_study, plan
-from aninfonce_papers.rusak2025.images.domain import METRIC, DomainAccuracy
+from aninfonce_papers.rusak2025.images.domain import METRIC, DetailNet, DomainAccuracy
 from aninfonce_papers.rusak2025.images.fig3 import SPREAD_CONCENTRATION
 from aninfonce_papers.rusak2025.images.fig6_images import versions
 from aninfonce_papers.rusak2025.images.pictures import packed, unpacked
@@ -66,6 +66,16 @@ def test_a_classifier_sees_what_was_changed_and_nothing_else(digits, p, low, hig
     images = digits.images
     found = score.accuracy(images[:1400], images[1400:], Brightness((0.5, 0.5), p=p), seed=0)
     assert low <= found <= high
+
+
+def test_a_classifier_answers_alike_in_both_orders_of_memory():
+    images = torch.rand(5, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    network = DetailNet(3, width=8).eval()
+    assert network.order is torch.channels_last
+    answers = network(images)
+    network.order = torch.contiguous_format
+    network.layers.to(memory_format=torch.contiguous_format)
+    assert torch.allclose(network(images), answers, atol=1e-5)
 
 
 def test_readout_is_linear_and_held_out(digits):

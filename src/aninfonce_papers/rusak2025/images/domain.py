@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from aninfonce.augment import Augmentation, simclr
 from aninfonce.datasets import load_images
-from aninfonce.extending import embed_in_chunks, pixel_tensor, stream, weights_from
+from aninfonce.extending import embed_in_chunks, fastest_order, pixel_tensor, stream, weights_from
 from aninfonce_papers.engine import Experiment, Metrics, Pairs, Preset, Published, Row, Score, Study
 from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.published import ANINFONCE
@@ -30,7 +30,7 @@ _KINDS: dict[str, tuple[Literal["mnist", "cifar10"], float, float]] = {
 # Images to train on and to ask about, steps, batch size, width of the network, and seconds of a run.
 _SIZES: dict[Preset, tuple[int, int, int, int, int, float]] = {
     "smoke": (500, 300, 15, 64, 4, 1.0),
-    "laptop": (50_000, 10_000, 3_000, 64, 16, 130.0),
+    "laptop": (50_000, 10_000, 10_000, 32, 16, 180.0),
     "paper": (50_000, 10_000, 20_000, 256, 64, 4_000.0),
 }
 _RATE = 5e-3
@@ -76,14 +76,15 @@ class DetailNet(nn.Module):
         for (n_in, n_out), stride in zip(pairwise(sizes), (1, 2, 1, 2, 2), strict=True):
             convolution = nn.Conv2d(n_in, n_out, 3, stride=stride, padding=1, bias=False)
             layers += [convolution, nn.BatchNorm2d(n_out), nn.ReLU()]
-        self.layers = nn.Sequential(
-            *layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * width, 1), nn.Flatten(0)
-        )
+        layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * width, 1), nn.Flatten(0)]
+        self.order = fastest_order(width)
+        self.layers = nn.Sequential(*layers).to(memory_format=self.order)  # type: ignore[call-overload]
 
     def forward(self, x: Tensor) -> Tensor:
         """Give a logit for each image (N, C, H, W)."""
         smooth = nn.functional.avg_pool2d(nn.functional.pad(x, (1, 1, 1, 1), mode="reflect"), 3, 1)
-        logits: Tensor = self.layers(torch.cat([2.0 * x - 1.0, _DETAIL * (x - smooth)], dim=1))
+        seen = torch.cat([2.0 * x - 1.0, _DETAIL * (x - smooth)], dim=1)
+        logits: Tensor = self.layers(seen.contiguous(memory_format=self.order))
         return logits
 
 
@@ -181,7 +182,7 @@ STUDY = Study(
     experiments=experiments,
     plot=plot,
     remarks=(
-        "The classifier is five convolutions on an image and on its finest detail, with 600 steps of 64"
-        " images on the laptop preset, 3000 for colour images.",
+        "The classifier is five convolutions on an image and on its finest detail, with 2000 steps of 32"
+        " images on the laptop preset, 10 000 for colour images.",
     ),
 )
