@@ -51,6 +51,15 @@ def open_walking(folder: str | Path | None = None) -> Walking:
     return Walking(np.concatenate(motion, axis=1), np.concatenate(unit, axis=1), rate)
 
 
+def is_installed() -> bool:
+    """Tell whether the package with the files is there."""
+    try:
+        _installed()
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
 def strides_per_second(field: Floats, rate: float) -> float:
     """Count strides in what swings with the leg, (T, k): the strongest frequency between .5 and 2 a second.
 
