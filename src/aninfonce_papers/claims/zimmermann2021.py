@@ -79,7 +79,7 @@ CLAIMS = (
         reason="The latents are not the optimum of this loss: encoders end far below the loss of the true"
         " latents at their best scale. On their way R² only rises, to .93 and .92 at most, and never passes"
         " the published value. The paper's encoder, with 2500 steps of 256 pairs at ten times its rate, comes"
-        " to .54 in row 11, too early to tell.",
+        " to .54 and .51, too early to tell.",
     ),
     Claim(
         "cl-ica, Table 1, identity",
