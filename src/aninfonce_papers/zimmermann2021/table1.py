@@ -130,7 +130,7 @@ def _draw_unbounded(rows: Mapping[int, Sequence[Row]]) -> Figure:
         for colour, label in (("C1", "without β"), ("C0", "with β"), ("C2", "paper's encoder")):
             axes.plot([], [], color=colour, label=label)
         axes.axhline(ROWS[number - 1].value / 100, color="grey", linestyle=":", label="published end")
-        axes.set(xlabel="step", ylabel="R²", ylim=(0.4, 1.01), title=f"row {number}")
+        axes.set(xlabel="step", ylabel="R²", ylim=(0.2, 1.01), title=f"row {number}")
         axes.legend(fontsize=8, loc="lower right")
         style = "-" if number == min(rows) else "--"
         traces(middle, mine, _followed(number), "held_out_loss", color="C2", linestyle=style)
