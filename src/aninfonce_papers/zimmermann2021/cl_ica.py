@@ -98,20 +98,17 @@ class Recovery(ProcessScore):
 
     Attributes:
         losses: also compare the encoder's loss with that of the true latents.
-        follows_loss: also keep the loss of held-out pairs along the training.
 
     """
 
     losses: bool = False
-    follows_loss: bool = False
 
     def measure(self, outcome: Outcome) -> Metrics:
         """Score one training."""
         found = recovery(outcome.z, outcome.embedding)
         if self.losses:
             found |= self._losses(outcome)
-        followed = ("r2", "held_out_loss") if self.follows_loss else ("r2",)
-        return {**found, "curves": curves(outcome.fitted, *followed)}
+        return {**found, "curves": curves(outcome.fitted, "r2")}
 
     def _losses(self, outcome: Outcome) -> dict[str, float]:
         """Compare the encoder's loss with that of the true latents at their best scale, on the same pairs.

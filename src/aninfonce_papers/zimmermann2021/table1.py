@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from aninfonce_papers.engine import Experiment, Preset, Published, Row, Study
+from aninfonce_papers.engine import Experiment, Metrics, Preset, Published, Row, Study
 from aninfonce_papers.engine.drawing import new_figure, traces
-from aninfonce_papers.engine.on_process import SIZES, on_process
+from aninfonce_papers.engine.on_process import SIZES, Outcome, curves, on_process
 from aninfonce_papers.engine.published import CL_ICA
 from aninfonce_papers.zimmermann2021.cl_ica import (
     LOSSES,
@@ -66,6 +66,14 @@ BASELINES = (
 )
 
 
+class FollowedRecovery(Recovery):
+    """The scores of a row, and the loss of held-out pairs along its training."""
+
+    def measure(self, outcome: Outcome) -> Metrics:
+        """Score one training."""
+        return {**super().measure(outcome), "curves": curves(outcome.fitted, "r2", "held_out_loss")}
+
+
 def experiments(preset: Preset) -> list[Experiment]:
     """Give the twelve rows and their baselines."""
     rows = {number: [row, *BEYOND.get(number, ())] for number, row in enumerate(ROWS, start=1)}
@@ -85,7 +93,7 @@ def _papers_encoder(preset: Preset) -> list[Experiment]:
             _followed(number),
             f"table1/row{number}",
             sizes,
-            Recovery(test_pairs=SIZES[preset].test_pairs, losses=True, follows_loss=True),
+            FollowedRecovery(test_pairs=SIZES[preset].test_pairs, losses=True),
             {METRIC: Published(row.value, row.spread, precision=0.005, goal="shown")},
             loss=LOSSES[row.model],
             space="unbounded",
@@ -122,7 +130,7 @@ def _draw_unbounded(rows: Mapping[int, Sequence[Row]]) -> Figure:
         for colour, label in (("C1", "without β"), ("C0", "with β"), ("C2", "paper's encoder")):
             axes.plot([], [], color=colour, label=label)
         axes.axhline(ROWS[number - 1].value / 100, color="grey", linestyle=":", label="published end")
-        axes.set(xlabel="step", ylabel="R²", ylim=(0.4, 1.01), title=f"row {number}")
+        axes.set(xlabel="step", ylabel="R²", ylim=(0.2, 1.01), title=f"row {number}")
         axes.legend(fontsize=8, loc="lower right")
         style = "-" if number == min(rows) else "--"
         traces(middle, mine, _followed(number), "held_out_loss", color="C2", linestyle=style)
@@ -163,6 +171,9 @@ STUDY = Study(
         "Rows 11 and 12: the optimum of this loss is not the latents. Its negatives are anchors, which are"
         " not uniform here, and −‖Δ‖² cannot make up for their density: the encoder ends far below the loss"
         " of the true latents at their best scale. R² rises to that end and never passes the published value"
-        " on its way. With a potential β of the candidates the latents are the optimum.",
+        " on its way. With a potential β of the candidates the latents are the optimum. The paper's encoder"
+        " with Adam, at ten times its rate and 2500 steps of 256 pairs for want of time, is far from its end"
+        " there: R² rises to .54 and .51, and whether it would pass the published value later is open. In row"
+        " 12 its loss is below that of the true latents even so.",
     ),
 )
