@@ -276,9 +276,9 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " highest memory above that before the first call, ours and that of the leanest peer (the 8 MB at"
         " most that a thread keeps between calls show in its first call only). – was not run. Lines of one"
         " thread and up to 4096 pairs, of two threads and 256 to 1024, and that of 65,536 are from a Zen 5 of"
-        " AMD and the losses as they are now, those of two threads and 128 pairs from there and shortly before;"
-        " the others are from another machine and an older state. All were busy with other work: compare"
-        " within a line."
+        " AMD and the losses as they are now, those of two threads and 128 pairs from there and shortly"
+        " before; the others are from another machine and an older state. All were busy with other work:"
+        " compare within a line."
         " The last column but two is AnInfoNCE with `torch.mm` alone over AnInfoNCE: what oneDNN wins on"
         " this processor. `make bench-losses` measures, `python -m benchmarks.figures` draws.",
         losses,
