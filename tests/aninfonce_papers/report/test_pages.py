@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from markupsafe import escape
 from typer.testing import CliRunner
 
 from aninfonce.cli.app import app
@@ -24,7 +25,7 @@ def test_the_page_holds_everything(results):
     for verdict in ("better", "within noise", "worse", "as published"):
         assert f">{verdict}</span>" in text
     assert "RuntimeError: &lt;b&gt;broke&lt;/b&gt; &amp; fell" in text
-    assert find_study("table1").remarks[0] in text
+    assert escape(find_study("table1").remarks[0]) in text
     assert 'href="../results.jsonl"' in text
     assert "aninfonce run table1 --preset laptop --seeds 3" in text
     assert not re.findall(r'(?:src|href)="https?:', text)
