@@ -131,7 +131,8 @@ def _draw_unbounded(rows: Mapping[int, Sequence[Row]]) -> Figure:
             axes.plot([], [], color=colour, label=label)
         axes.axhline(ROWS[number - 1].value / 100, color="grey", linestyle=":", label="published end")
         axes.set(xlabel="step", ylabel="R²", ylim=(0.2, 1.01), title=f"row {number}")
-        axes.legend(fontsize=8, loc="lower right")
+        # Between what ours and the paper's encoder reach.
+        axes.legend(fontsize=8, loc="center right", bbox_to_anchor=(1.0, 0.6))
         style = "-" if number == min(rows) else "--"
         traces(middle, mine, _followed(number), "held_out_loss", color="C2", linestyle=style)
         middle.plot([], [], color="C2", linestyle=style, label=f"row {number}")
@@ -148,9 +149,9 @@ def _draw_unbounded(rows: Mapping[int, Sequence[Row]]) -> Figure:
         right.plot([], [], mark, color=colour, label=label)
     middle.set(xlabel="step", ylabel="loss of held-out pairs", title="paper's encoder")
     right.set(xlabel="row", xticks=list(rows), ylabel="loss at the end", title="on the same pairs")
-    right.margins(x=0.6)
-    for axes in (middle, right):
-        axes.legend(fontsize=8)
+    right.margins(x=0.6, y=0.4)
+    middle.legend(fontsize=8)
+    right.legend(fontsize=8, loc="upper left")
     return figure
 
 
