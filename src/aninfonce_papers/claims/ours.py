@@ -160,8 +160,8 @@ CLAIMS = (
         "Many latents",
         "So are 40.",
         at_least([Value("benchmarks/identify", "d40-75", "r2")], 0.99),
-        caveat="Larger batches than in the paper's Figure 4. After 27 000 steps one direction of one seed is filled"
-        " by half, and its Λ̂ a third too low.",
+        caveat="Larger batches than in the paper's Figure 4. After 27 000 steps one direction of one seed is"
+        " filled by half, and its Λ̂ a third too low.",
     ),
     Claim(
         "Λ̂ per group",
