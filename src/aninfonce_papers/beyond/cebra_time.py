@@ -65,14 +65,13 @@ def fit_cebra(x: Any, columns: int, seed: int, **settings: Any) -> Any:
             'this cell needs CEBRA: pip install "aninfonce[examples]"', name="cebra"
         ) from None
     model = cebra.CEBRA(
-        model_architecture="offset1-model",
         conditional="time",
         output_dimension=columns + (settings["distance"] == "cosine"),
         batch_size=512,
         learning_rate=3e-4,
         device="cpu",
         verbose=False,
-        **settings,
+        **{"model_architecture": "offset1-model", **settings},
     )
     # Weights are drawn from torch's global generator.
     with global_stream(seed, "cebra"):
