@@ -54,7 +54,7 @@ def _raw(frames: int) -> Any:
     """No embedding: all cells."""
 
     def fit(data: Session, seed: int) -> tuple[Found, Array]:
-        return Found(lambda rows: rows), data.summed(frames) if frames > 1 else data.counts
+        return Found(lambda rows: rows), data.summed(frames)
 
     return fit
 
@@ -81,7 +81,7 @@ def cebra_on_counts(seconds: float, frames: int = 9, **settings: Any) -> Any:
     """
 
     def fit(data: Session, seed: int) -> tuple[Found, Array]:
-        x, offset = data.summed(frames) if frames > 1 else data.counts, round(seconds / data.frame)
+        x, offset = data.summed(frames), round(seconds / data.frame)
         scaled = x / np.maximum(x[~data.held_out].std(axis=0), 1e-6)
         return cebra_time(scaled[~data.held_out], None, 2, seed, time_offsets=offset, **settings), scaled
 
