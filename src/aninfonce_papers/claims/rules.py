@@ -166,75 +166,57 @@ def at_most(values: Sequence[Value], limit: float) -> Rule:
 
 
 @dataclass(frozen=True)
-class OrderHolds:
-    """Ask the first of each pair to be above the second, by more than noise and by at least `by`."""
+class EachPair:
+    """Ask the same of each pair of values.
+
+    Attributes:
+        pairs: to compare, at the largest size that both were run at.
+        words: what is asked.
+        margin: of a pair.
+
+    """
 
     pairs: tuple[tuple[Value, Value], ...]
-    by: float = 0.0
+    words: str
+    margin: Callable[[Measured, Measured], Margin]
 
     @property
     def values(self) -> tuple[Value, ...]:
         """All that is compared, each once."""
         return tuple(dict.fromkeys(value for pair in self.pairs for value in pair))
 
-    @property
-    def words(self) -> str:
-        """What is asked."""
-        gap = f" by {self.by:g} and" if self.by else ""
-        return f"the first above the second{gap} by more than two standard errors"
-
     def judge(self, evidence: Evidence) -> Finding:
-        """Compare each pair."""
+        """Compare each pair; none may miss what is asked."""
         found = [evidence.alike(*pair) for pair in self.pairs]
-        judged = [(high, low) for high, low in found if high.numbers and low.numbers]
-        gains = [self._gain(high, low) for high, low in judged]
-        missed = [gain for gain in gains if not gain > 0.0]
-        telling = judged[gains.index(min(gains))] if gains else ()
+        judged = [
+            ((first, second), self.margin(first, second))
+            for first, second in found
+            if first.numbers and second.numbers
+        ]
+        missed = [margin for _, margin in judged if not margin.holds]
+        telling = min(judged, key=lambda one: one[1].gain)[0] if judged else ()
         verdict = _verdict(len(judged), len(found), bool(missed), False)
         measured = tuple(dict.fromkeys(one for pair in found for one in pair))
         return Finding(verdict, measured, len(judged) - len(missed), len(found), telling)
-
-    def _gain(self, high: Measured, low: Measured) -> float:
-        return high.mean - low.mean - max(self.by, 2.0 * math.hypot(high.error, low.error))
 
 
 def order_holds(*pairs: tuple[Value, Value], by: float = 0.0) -> Rule:
     """Ask the first of each pair to be above the second, by more than noise and by at least `by`."""
-    return OrderHolds(pairs, by)
 
+    def margin(high: Measured, low: Measured) -> Margin:
+        return _strict(high.mean - low.mean - max(by, 2.0 * math.hypot(high.error, low.error)))
 
-@dataclass(frozen=True)
-class LeavesAtMost:
-    """Ask the first of each pair to be nearer to 1 than the second: at most `share` as far."""
-
-    pairs: tuple[tuple[Value, Value], ...]
-    share: float
-
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """All that is compared, each once."""
-        return tuple(dict.fromkeys(value for pair in self.pairs for value in pair))
-
-    @property
-    def words(self) -> str:
-        """What is asked."""
-        return f"the first falls short of 1 by at most {self.share:g} of what the second does"
-
-    def judge(self, evidence: Evidence) -> Finding:
-        """Compare what each pair falls short by."""
-        found = [evidence.alike(*pair) for pair in self.pairs]
-        judged = [(better, worse) for better, worse in found if better.numbers and worse.numbers]
-        gains = [self.share * (1.0 - worse.mean) - (1.0 - better.mean) for better, worse in judged]
-        missed = [gain for gain in gains if not gain >= 0.0]
-        telling = judged[gains.index(min(gains))] if gains else ()
-        verdict = _verdict(len(judged), len(found), bool(missed), False)
-        measured = tuple(dict.fromkeys(one for pair in found for one in pair))
-        return Finding(verdict, measured, len(judged) - len(missed), len(found), telling)
+    gap = f" by {by:g} and" if by else ""
+    return EachPair(pairs, f"the first above the second{gap} by more than two standard errors", margin)
 
 
 def leaves_at_most(share: float, *pairs: tuple[Value, Value]) -> Rule:
     """Ask the first of each pair to fall short of 1 by at most `share` of what the second does."""
-    return LeavesAtMost(pairs, share)
+
+    def margin(better: Measured, worse: Measured) -> Margin:
+        return Margin(share * (1.0 - worse.mean) - (1.0 - better.mean))
+
+    return EachPair(pairs, f"the first falls short of 1 by at most {share:g} of what the second does", margin)
 
 
 @dataclass(frozen=True)

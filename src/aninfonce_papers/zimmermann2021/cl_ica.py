@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import torch
 from scipy.optimize import minimize_scalar
 
+from aninfonce.extending import embed_in_chunks
 from aninfonce.losses import LpInfoNCE
 from aninfonce.metrics import identity_baseline
 from aninfonce.processes import process_settings
@@ -26,7 +27,7 @@ from aninfonce_papers.engine.on_process import (
     process_of,
     recovery,
 )
-from aninfonce_papers.models.supervised import embed, fit_supervised
+from aninfonce_papers.models.supervised import fit_supervised
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -159,7 +160,7 @@ class SupervisedBaseline(ProcessScore):
         model = fit_supervised(process, config.recipe, seed, encoder=config.encoder.name, head=self.head)
         test = self.fresh(process, seed)
         assert test.z is not None
-        return recovery(test.z, embed(model, test.x))
+        return recovery(test.z, embed_in_chunks(model, test.x))
 
 
 def table_experiments(

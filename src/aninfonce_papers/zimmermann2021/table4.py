@@ -11,14 +11,14 @@ from pydantic import JsonValue
 from torch import Tensor
 
 from aninfonce.augment import ViewSource, simclr
-from aninfonce.extending import pixel_tensor, stream
+from aninfonce.extending import embed_in_chunks, pixel_tensor, stream
 from aninfonce.metrics import identity_baseline, linear_r2
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Score, Study
 from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.on_process import curves, recovery
 from aninfonce_papers.engine.published import CL_ICA
 from aninfonce_papers.engine.row import PRESETS
-from aninfonce_papers.models.supervised import embed, supervise
+from aninfonce_papers.models.supervised import supervise
 from aninfonce_papers.worlds.scenes import LATENTS, scene_process
 from aninfonce_papers.worlds.scenes.pairs import BOX
 from aninfonce_papers.zimmermann2021 import scenes
@@ -108,7 +108,7 @@ class Supervised(SceneScore):
 
         model = encoder.network(pairs.standardize(images), seed)
         supervise(model, draw, experiment.recipe)
-        return torch.cat([embed(model, part) for part in torch.split(x, 512)]), {}
+        return embed_in_chunks(model, x, chunk=512), {}
 
 
 class Identity(Score):

@@ -97,7 +97,7 @@ def experiments(preset: Preset) -> list[Experiment]:
         )
         for name, steps in named.items()
     ]
-    score = CropsAndFlips(real=views.real_images(preset))
+    score = CropsAndFlips(real=views.REAL[preset])
     known = {"class accuracy": Published(NEIGHBOURS, precision=5e-4)}
     encoder = views.on_views("encoder", preset, "InfoNCE", score, known, seconds=2 * _SECONDS[preset])
     return [*forms, encoder]

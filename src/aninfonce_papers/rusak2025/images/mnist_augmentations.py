@@ -33,7 +33,7 @@ class SimCLRViews(views.ViewScore):
 
 def experiments(preset: Preset) -> list[Experiment]:
     """Give both losses."""
-    score = SimCLRViews(real=views.real_images(preset))
+    score = SimCLRViews(real=views.REAL[preset])
     return [
         views.on_views(
             loss,
