@@ -63,7 +63,7 @@ class WalkingPairs(Pairs):
 
 
 class Columns(NamedTuple):
-    """The whole recording as a method sees it, how it goes on, and what else there is to tell."""
+    """The whole recording as a method sees it, its predictions, and further results."""
 
     embedding: Matrix
     """(T, d)."""
@@ -166,7 +166,7 @@ def _by_modes(modes: LinearModes, e: Matrix, x: Matrix, rows: int, more: Metrics
 
 
 def _each_by_itself(e: Matrix, rows: int, lag: int) -> Columns:
-    """Predict each column by what is left of it after a lag: all that these methods tell of time."""
+    """Predict each column from itself, by its regression on its value a lag before."""
     centre = e[:rows].mean(axis=0)
     seen = e[:rows] - centre
     left = (seen[:-lag] * seen[lag:]).sum(axis=0) / (seen[:-lag] ** 2).sum(axis=0)
@@ -207,7 +207,7 @@ def leading_turn(modes: LinearModes, shares: Matrix, lag: float, truth: float) -
 
 
 def bits_beyond_no_change(e: Matrix, step: Matrix, shift: int) -> float:
-    """Tell how much better a prediction is than "no change", both with normal errors of the spread they have.
+    """Compare a prediction with "no change", in bits, as if both had normal errors of the observed spread.
 
     Example:
         >>> turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
@@ -247,7 +247,7 @@ def mean_r2(truth: Matrix, guess: Matrix) -> float:
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Draw how well each method tells the direction of the leg, now and ahead."""
+    """Draw how well each method predicts the direction of the leg, now and ahead."""
     figure = new_figure(7.0, 3.6)
     axis = figure.subplots()
     seconds = [0.0, *(ahead * 0.1 for ahead in _AHEAD)]

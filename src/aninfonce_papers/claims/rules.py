@@ -32,7 +32,7 @@ class Margin:
 
     @property
     def exceeds(self) -> bool:
-        """Whether it is better by more than it may be worse."""
+        """Whether it is better by more than it is allowed to be worse."""
         return self.gain > self.allowed
 
 
@@ -46,9 +46,9 @@ class EachValue:
         margin: of one of them.
         against_published: whether it compares with published values; a row without one, such as a run on
             other data, then does not count.
-        absence_misses: whether a row that lacks the metric misses what is asked, such as a level that a run
-            never came to; it was not measured otherwise.
-        can_exceed: whether doing better is a merit, and told as such.
+        absence_misses: whether a row without the metric counts as a miss, such as a level that a run never
+            reached; otherwise the value counts as not measured.
+        can_exceed: whether doing better exceeds the claim.
 
     """
 
@@ -64,7 +64,7 @@ class EachValue:
         found = tuple(evidence.find(value) for value in self.values)
         judged = [(one, self.margin(one)) for one in found if self._counts(one)]
         missed = [pair for pair in judged if not pair[1].holds]
-        # One seed may hold a claim, not exceed it: nothing tells it from luck.
+        # One seed can reproduce a claim but not exceed it: that may be luck.
         better = [pair for pair in judged if self.can_exceed and pair[1].exceeds and pair[0].seeds > 1]
         verdict = _verdict(len(judged), len(found), bool(missed), bool(better))
         # Missed or merely held: the one that is worst off. Exceeded: the one that gained most.
@@ -89,7 +89,7 @@ def at_least_published(
     Args:
         values: to look at.
         margin: by which it may be worse, or by noise where that is more.
-        merit: whether being better exceeds the claim; it does not for a method that is there to compare with.
+        merit: whether being better exceeds the claim; not for a method that only serves as a comparison.
         absence_misses: whether a row without the metric is a miss.
 
     Returns:
@@ -265,7 +265,7 @@ class AllOf:
         return "; ".join(dict.fromkeys(rule.words for rule in self.rules))
 
     def judge(self, evidence: Evidence) -> Finding:
-        """Judge by the worst of them; it tells."""
+        """Take the worst verdict, and quote the values of its rule."""
         found = [rule.judge(evidence) for rule in self.rules]
         worst = max(found, key=lambda one: _SEVERITY.index(one.verdict))
         # A merit of one part is a merit of the whole, if no part is missed.
@@ -289,7 +289,7 @@ _SEVERITY = (Verdict.EXCEEDED, Verdict.REPRODUCED, Verdict.NOT_RUN, Verdict.NOT_
 
 
 def _verdict(judged: int, total: int, missed: bool, better: bool) -> Verdict:
-    """Put a verdict on counts: what was missed tells even where other rows are absent."""
+    """Turn counts into a verdict: a miss decides, even where other rows are absent."""
     if missed:
         return Verdict.NOT_REACHED
     if judged < total:
@@ -306,12 +306,12 @@ def _plain(number: float) -> str:
 
 
 def _gain(pair: tuple[Measured, Margin]) -> float:
-    """Order by gain; what has none comes first."""
+    """Sort by gain; one that is not a number comes first."""
     return -math.inf if math.isnan(pair[1].gain) else pair[1].gain
 
 
 def _strict(gain: float) -> Margin:
-    """Require more than nothing."""
+    """Require a gain above 0: one of exactly 0 misses."""
     return Margin(gain if gain > 0.0 else min(gain, -math.ulp(0.0)))
 
 

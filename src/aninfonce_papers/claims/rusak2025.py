@@ -23,7 +23,7 @@ _SHARP = (25, 75, 150, 300)
 _LONG = [f"d={d}, batch {n}" for n in (50, 501, 1262, 4000) for d in (20, 23, 26, 30, 33, 36, 40)]
 _AVERAGED = (
     "A step averages the gradient over as many batches as make up 1000 pairs, at every batch size; 2000 to"
-    " 4000 steps a cell."
+    " 4000 steps per cell."
 )
 
 
@@ -188,8 +188,8 @@ CLAIMS = (
                 for level in _LEVELS[1:]
             )
         ),
-        reason="With Λ̂ held at 15 the two differ by about one look, of 75 steps, which is within noise. With"
-        " batches of 50 to 500 the larger Λ needs more steps at each of these levels, on one seed.",
+        reason="With Λ̂ held at 15 the two differ by about one evaluation, 75 steps, which is within noise."
+        " With batches of 50 to 500 the larger Λ needs more steps at each of these levels, on one seed.",
         caveat="Batches of 1000, from R² 0.7 up.",
     ),
     Claim(
@@ -250,7 +250,7 @@ CLAIMS = (
                 for pair in against("fig12", f"AnInfoNCE Λ={v}", f"TriCL Λ={v}", "end R²")
             )
         ),
-        reason="Ahead for both, at Λ = 100 by no more than noise. Our TriCL scales every term and trains S,"
-        " as its paper has it and the authors' code has not, and does not fall.",
+        reason="AnInfoNCE is ahead for both, at Λ = 100 by no more than noise. Our TriCL scales every term"
+        " and trains S, as its paper says and the authors' code does not; its R² does not fall.",
     ),
 )

@@ -90,7 +90,7 @@ def run(
     address: Annotated[str | None, typer.Option(help="Of the Ray cluster; a local one if omitted.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list cells and estimated time.")] = False,
 ) -> None:
-    """Run studies; every finished cell is kept, and what is there already is not run again.
+    """Run studies; every finished cell is kept, and cells that are there already are not run again.
 
     For example:
 
@@ -188,12 +188,12 @@ def report(
         bool, typer.Option("--markdown", help="Write docs/results.md and the README's summary instead.")
     ] = False,
     benchmarks: Annotated[
-        Path, typer.Option(help="Folder of the benchmarks' rows, for claims about these, if there is one.")
+        Path, typer.Option(help="Folder of the benchmarks' rows, if there is one, for claims about them.")
     ] = Path("benchmarks/results"),
     page: Annotated[Path, typer.Option(help="Markdown file of all tables.")] = Path("docs/results.md"),
     readme: Annotated[Path, typer.Option(help="File with the summary's marks.")] = Path("README.md"),
     check: Annotated[
-        bool, typer.Option("--check", help="With --markdown: only see whether they are up to date.")
+        bool, typer.Option("--check", help="With --markdown: only check whether they are up to date.")
     ] = False,
 ) -> None:
     """Judge the papers' claims, and write results beside the published values, as a page or as Markdown.

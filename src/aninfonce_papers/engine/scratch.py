@@ -12,7 +12,7 @@ from pathlib import Path
 from aninfonce.extending import newest_snapshot
 from aninfonce.training import CheckpointError
 
-# A context variable rather than an argument: what a cell gives must not depend on it, only how soon.
+# A context variable, not an argument: a cell's result must not depend on it, only how soon it is there.
 _FOLDER: ContextVar[Path | None] = ContextVar("folder", default=None)
 
 

@@ -60,7 +60,7 @@ def results_page(chapters: Sequence[Chapter], parts: Sequence[Section]) -> str:
     text = [
         "# Results beside the published values",
         "",
-        "A claim is a sentence that committed rows can bear out or not, by the rule that stands beside it.",
+        "A claim is a sentence that is judged from committed rows, by the rule beside it.",
         "",
         *legend(),
     ]

@@ -39,7 +39,7 @@ class Panel:
         process: name of the preset process, with the column's value in place of `{}`.
         values: along the columns.
         published: R² of each column, by batch size.
-        steps: on a laptop, of columns that have others than the preset; the same at all batch sizes.
+        steps: on the laptop preset, of columns that need another number; the same at all batch sizes.
 
     """
 
@@ -82,7 +82,7 @@ def laptop_sizes(preset: Preset, batch_size: int) -> tuple[Sizes, Loss]:
         grows=False,
         closing_pairs=0,
         whiten=True,
-        # Gradients of so many pairs have little noise: higher rates only pass faster.
+        # Gradients of so many pairs have little noise: higher rates are only faster.
         rates=3.0,
         held=True,
     )

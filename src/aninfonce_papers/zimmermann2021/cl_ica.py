@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Space = Literal["sphere", "box", "unbounded"]
 Head = Literal["learnable-sphere", "box", "unbounded"]
 
-# The head, and the loss in cl-ica's counting: all anchors are negatives, the own one included.
+# The head, and the loss in cl-ica's counting: all anchors are negatives, even the anchor itself.
 # On the sphere a trained radius stands for the concentration of the model's conditional.
 HEADS: dict[Space, Head] = {"sphere": "learnable-sphere", "box": "box", "unbounded": "unbounded"}
 LOSSES: dict[str, Loss] = {
@@ -65,9 +65,9 @@ class TableRow(NamedTuple):
     fails: bool = False
     """Whether it is meant to fail."""
     laptop: Callable[[Sizes], Sizes] | None = None
-    """What changes sizes on that preset."""
+    """Changes the sizes on that preset."""
     slower: float = 1.0
-    """A step of those, in steps of the other rows."""
+    """How many times longer a step of those sizes takes."""
 
     def sizes(self, preset: Preset) -> Sizes:
         """Give the sizes of the row."""
@@ -144,7 +144,7 @@ class IdentityBaseline(ProcessScore):
 
 
 class SupervisedBaseline(ProcessScore):
-    """The same encoder, told the latents.
+    """The same encoder, trained on the true latents.
 
     Attributes:
         head: what it ends in.

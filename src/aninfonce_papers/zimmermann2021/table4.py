@@ -93,7 +93,7 @@ class Contrastive(SceneScore):
 
 
 class Supervised(SceneScore):
-    """The same network, told the latents."""
+    """The same network, trained on the true latents."""
 
     def embed(self, experiment: Experiment, x: Tensor, seed: int) -> tuple[Tensor, Metrics]:
         """Train on the squared error to the latents, and embed pictures."""
@@ -123,10 +123,10 @@ class Identity(Score):
 
 
 def experiments(preset: Preset) -> list[Experiment]:
-    """Give the five rows and the two baselines; and some of them in ways of our own, that see rotation."""
+    """Give the five rows and the two baselines, and some of them in our own ways, to see rotation."""
     sizes = scenes.SIZES[preset]
     rows = [_row(number, sizes) for number in range(1, len(ROWS) + 1)]
-    # Told the latents, a network needs fewer steps, and no pictures but those that there are.
+    # A supervised network needs fewer steps, and only the stored pictures.
     stored = replace(sizes, uses=0, night=False)
     told = _supervised(replace(stored, steps=4_000) if preset == "overnight" else stored)
     identity = Experiment(
@@ -247,6 +247,7 @@ STUDY = Study(
         "At the laptop preset's 48 pixels no row sees the object's rotation, and the supervised network"
         " hardly. The other seven latents fit on a sphere, so that row 4 keeps its R² here.",
         "With a closer look, at 64 pixels, the supervised network sees rotation: the pictures show it. The"
-        " contrastive ones have only begun to after 700 steps, too little for a sphere to be too small.",
+        " contrastive ones have only begun to see it after 700 steps, too little to show that a sphere is too"
+        " small.",
     ),
 )

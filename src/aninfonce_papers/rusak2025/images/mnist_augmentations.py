@@ -1,4 +1,4 @@
-"""Appendix G: pairs made by augmentation, where keeping more of them costs some of the classes."""
+"""Appendix G: pairs made by augmentation; keeping more of these costs some class accuracy."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def on_views(
     seconds: float,
     steps: int | None = None,
 ) -> Experiment:
-    """Put an experiment on views together: as on decoded images, since only the pairs should differ.
+    """Build an experiment on views: as on decoded images, since only the pairs should differ.
 
     Args:
         name: unique in the study.

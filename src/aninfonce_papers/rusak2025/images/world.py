@@ -48,7 +48,7 @@ class ImagePairs(Pairs):
     Attributes:
         dataset: of images.
         vae_images: that the VAE is trained on.
-        vae_epochs: how often; the paper takes 50, and 12 are enough for digits that look like digits.
+        vae_epochs: passes over them. The paper takes 50; 12 are enough for digits that look like digits.
         vae_width: of its hidden layers.
 
     """
@@ -99,7 +99,7 @@ def decoded(preset: Preset, concentration: tuple[float, ...]) -> DecodedPairs:
 
 
 class RealImages(Part):
-    """Real images with their classes, to look among and to ask about."""
+    """Real images with their classes: how many to search for neighbours, and how many to classify."""
 
     known: PositiveInt
     asked: PositiveInt

@@ -17,7 +17,7 @@ from aninfonce.metrics import linear_probe_accuracy
 from aninfonce_papers.engine import Metrics
 from aninfonce_papers.rusak2025.simclr.network import Network
 
-# Each is read out as strong as the views of training are at most. Factors of 1.8 cut many pixels off at
+# Each is read out at the largest strength that views of training have. Factors of 1.8 cut many pixels off at
 # white, which alone gives brightness and contrast away; half of the change does so less.
 READOUTS: dict[str, float | None] = {
     "grey": None,
