@@ -203,14 +203,10 @@ def _chosen(rows: Sequence[Row]) -> _Cell:
 
     On other data than the paper's, published values are only shown.
     """
-    last = max(enumerate(rows), key=lambda item: (_is_judged(item[1]), item[0]))[1]
+    last = max(enumerate(rows), key=lambda item: (item[1].is_judged, item[0]))[1]
     key = configuration_key(last.configuration)
     mine = [row.metrics for row in rows if configuration_key(row.configuration) == key]
     return _Cell(last.preset, _by_metric(mine), last.published)
-
-
-def _is_judged(row: Row) -> bool:
-    return any(known.goal != "shown" for known in row.published.values())
 
 
 def _benchmark_cells(folder: Path) -> dict[tuple[str, str], list[_Cell]]:

@@ -82,6 +82,11 @@ class Row(BaseModel):
         """Say which question the row answers."""
         return self.study, self.cell, self.seed, configuration_key(self.configuration)
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether any published value counts for this run, rather than being only shown."""
+        return any(known.goal != "shown" for known in self.published.values())
+
     def number(self, metric: str) -> float:
         """Give a metric that is a number."""
         return float(cast(float, self.metrics[metric]))

@@ -58,7 +58,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
                 values = [row.number(metric) for metric in PUBLISHED]
                 axes.bar(places, values, 0.3, color=f"C{number}", alpha=0.8)
         axes.plot([], [], "s", color=f"C{number}", alpha=0.8, label=loss)
-        if all(known.goal != "shown" for row in rows for known in row.published.values()):
+        if all(row.is_judged for row in rows):
             known = [values[loss] for values in PUBLISHED.values()]
             axes.plot(places, known, "_", color="black", markersize=22)
     axes.set_xticks([place + 0.175 for place in range(len(PUBLISHED))], list(PUBLISHED))
