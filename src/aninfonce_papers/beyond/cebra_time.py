@@ -19,7 +19,7 @@ class CebraSettings(BaseModel):
         distance: by which rows are compared: "cosine" on a sphere, "euclidean" in flat space.
         time_offset: rows from a sample to its positive.
         temperature_mode: "constant", or "auto" if it is trained.
-        iterations: of training, as many as take about as long as ours.
+        iterations: of training; the default takes about as long as our estimator.
 
     """
 

@@ -73,7 +73,7 @@ class TunnelScore(Score):
 
     Attributes:
         method: that finds them.
-        steps: of training; None for as many as help.
+        steps: of training, at most; the estimator's own number if None.
 
     """
 
@@ -208,7 +208,7 @@ def _linear(x: Matrix, rows: int, method: Method, seed: int) -> Matrix:
 def experiments(preset: Preset) -> list[Experiment]:
     """Give each method in each view, on pairs and on a recording."""
     sizes = SIZES[preset]
-    # Convolutions take twice as long, and as many steps as help would be twice as many.
+    # Convolutions take twice as long per step, and by themselves would take twice as many steps.
     steps = {view: sizes.steps if preset == "smoke" or view == "camera" else None for view in VIEWS}
     return [
         Experiment(

@@ -64,7 +64,7 @@ class RecordingPairs(Pairs):
     Attributes:
         phi: of each source, an AR(1) process.
         rows: to train on.
-        test_rows: after them, to look at.
+        test_rows: after them, to score on.
         candidates: matrices drawn for each layer of the mixing.
         lag: rows from an anchor to its positive.
         innovations: their law.

@@ -54,7 +54,7 @@ class TurningPairs(Pairs):
         sizes: what is left of each oscillator after a row.
         phi: autocorrelations of its decays.
         rows: to train on.
-        test_rows: after them, to look at.
+        test_rows: after them, to score on.
         candidates: matrices drawn for each layer of the mixing.
 
     """
@@ -97,7 +97,7 @@ class TurningScore(Score):
 
     Attributes:
         method: that finds them.
-        steps: of training; None for as many as help.
+        steps: of training, at most; the estimator's own number if None.
         cebra: the settings of CEBRA.
 
     """
@@ -147,7 +147,7 @@ class TurningScore(Score):
             more["bits of turning"] = model.dynamics_gain_.turning_bits
         modes = model.modes_
         if modes is None:
-            # The columns of a method without dynamics are looked at in the same way.
+            # The columns of a method without dynamics are analysed in the same way.
             modes = recording_modes(np.asarray(model.transform(world.x[:rows]), dtype=np.float64), lag)
         return Found(np.asarray(model.transform(world.x[rows:])), None, more, modes)
 

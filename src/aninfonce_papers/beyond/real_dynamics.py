@@ -83,7 +83,7 @@ class WalkingScore(Score):
     Attributes:
         method: that learns.
         columns: that a trained method, or PCA, keeps; the others keep all channels.
-        steps: of training; None for as many as help.
+        steps: of training, at most; the estimator's own number if None.
 
     """
 
@@ -121,7 +121,7 @@ class WalkingScore(Score):
             settings = {"lag": lag, "rate": walking.rate, "max_steps": self.steps, **_TRAINED[self.method]}
             model = estimator(self.columns, seed, **settings)
             with warnings.catch_warnings():
-                # Columns that share nothing: there are as many as the harmonics might need.
+                # About columns that share nothing: their number allows for more harmonics than there may be.
                 warnings.simplefilter("ignore", ContrastiveICAWarning)
                 model.fit(x[:rows])
             e = np.asarray(model.transform(x), dtype=np.float64)
@@ -132,7 +132,7 @@ class WalkingScore(Score):
             modes = model.modes_
             if modes is not None:
                 return Columns(e, modes.ahead, np.zeros(e.shape[1]), modes, model.mode_shares_, more)
-            # The columns of a method without dynamics are looked at in the same way.
+            # The columns of a method without dynamics are analysed in the same way.
             return _by_modes(recording_modes(e[:rows], lag), e, x, rows, more)
         if self.method == "dynamic mode decomposition":
             return _by_modes(mode_decomposition(x, rows, lag), x, x, rows, {})

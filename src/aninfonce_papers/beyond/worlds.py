@@ -84,7 +84,7 @@ def make_recording(
     if broken == "correlation":
         z = z @ correlating(len(values), dial)
     if broken in ("place", "drift"):
-        # Brought to unit variance in the whole recording; elsewhere the law has it.
+        # Scaled to unit variance over the whole recording; the other laws have unit variance by themselves.
         z = (z - z.mean(axis=0)) / z.std(axis=0)
     x = mixed(z, seed, candidates)
     if broken == "noise":

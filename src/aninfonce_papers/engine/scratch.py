@@ -1,4 +1,4 @@
-"""A folder for what a long cell keeps while it runs, so that one that was killed goes on where it was."""
+"""A folder for the checkpoints of a long cell, so that a killed one goes on where it was."""
 
 from __future__ import annotations
 

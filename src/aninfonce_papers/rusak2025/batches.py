@@ -20,7 +20,7 @@ _PRECISION = 0.005
 # R² is all that is read here. A Λ̂ below the true one lets more anchors of a batch have a gradient
 # (`docs/training.md`), and needs no closing fit.
 _HELD = 15.0
-# Pairs of a step, however they are divided into batches: all batch sizes see as many.
+# Pairs of a step, however they are divided into batches: the same for all batch sizes, or nearly.
 _PAIRS = 1_000
 AVERAGED = (
     "On the laptop preset a step averages the gradient over as many batches as make up 1000 pairs (20 of"

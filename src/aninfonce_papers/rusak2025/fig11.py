@@ -113,7 +113,7 @@ def experiments(preset: Preset) -> list[Experiment]:
         ).model_copy(
             update={
                 "pairs": EnsemblePairs(kind=kinds.get(name), candidates=sizes.candidates),
-                # In Rᵈ all along: nothing folds there, and R² is the same under any affine map.
+                # In Rᵈ from start to end: nothing folds there, and R² is the same under any affine map.
                 "encoder": Encoder(space="unbounded" if name == "ensemble" and not paper else "sphere"),
             }
         )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Law = Literal["normal", "laplace", "augmentations"]
 
 R2, MCC = "R² [%]", "MCC [%]"
-# Curve of R² of each latent, as the training's history has it.
+# Name of the curve of each latent's R² in the history of a training.
 PER_LATENT = "r2_per_latent"
 # Pairs, space and model; R² and its spread, MCC and its spread.
 ROWS: tuple[tuple[Law, Space, str, tuple[float, float], tuple[float, float]], ...] = (
@@ -143,7 +143,7 @@ def experiments(preset: Preset) -> list[Experiment]:
     if preset == "overnight":
         return [*found, *(_row(number, sizes, "hard negatives") for number in (1, 2, 3, 4))]
     # Ours: larger pictures, a network that looks closely at the object, and batches of pictures that look
-    # alike, which only turns tell apart.
+    # alike, which differ mostly by rotation.
     closer = replace(sizes, encoder="glimpse", size=28)
     if preset == "laptop":
         closer = replace(closer, size=64, images=30_000, steps=700, temperature=0.1)

@@ -1,4 +1,4 @@
-"""Figure 3: latents of a VAE recovered from its images, and real digits told apart by them."""
+"""Figure 3: latents of a VAE recovered from its images, and real digits classified by them."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def draw_grid(columns: Mapping[str, Sequence[str]], title: str) -> Figure:
     """Draw pictures side by side, one column for each name.
 
     Args:
-        columns: packed pictures by name, as many in each.
+        columns: packed pictures by name.
         title: of the whole.
 
     Returns:

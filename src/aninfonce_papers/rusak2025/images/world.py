@@ -36,7 +36,7 @@ SIZES: dict[Preset, Sizes] = {
     "paper": Sizes("paper", 100_000, 1_000, 10_000, 0.3),
 }
 DIM = 10
-# A decoder is slow for few rows; so many images in advance still fit into memory.
+# A decoder is slow for few rows; this many decoded images still fit into memory.
 _BULK = 8_192
 _CHUNK = 4_096
 _WHITENING_IMAGES = 4_096

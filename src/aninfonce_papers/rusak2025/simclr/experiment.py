@@ -199,7 +199,7 @@ def train_and_probe(fabric: Fabric, experiment: Experiment, seed: int, folder: P
         fabric: launched.
         experiment: to run.
         seed: of images, weights and views.
-        folder: for checkpoints, from which a run that was killed goes on; None for none.
+        folder: for checkpoints, from which a killed run goes on; no checkpoints if None.
 
     Returns:
         The results, on the first process; the others end here.
@@ -263,8 +263,8 @@ def training_config(experiment: Experiment, images: int, columns: int, seed: int
 
     Args:
         experiment: to run.
-        images: how many there are. If fewer than the experiment asks for, there are as many epochs of fewer
-            steps.
+        images: how many there are. If fewer than the experiment asks for, steps and warm-up shrink with them,
+            so that the epochs stay the same.
         columns: that the loss sees.
         seed: of the run.
 
