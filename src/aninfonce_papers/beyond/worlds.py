@@ -110,7 +110,9 @@ def correlating(dim: int, correlation: float) -> Matrix:
     covariance = np.full((dim, dim), correlation) + (1.0 - correlation) * np.eye(dim)
     values, axes = np.linalg.eigh(covariance)
     if values[0] <= 0:
-        raise ValueError(f"`correlation` of {dim} sources must leave a covariance, got {correlation:g}")
+        raise ValueError(
+            f"`correlation` of {dim} sources must give a positive definite covariance, got {correlation:g}"
+        )
     root: Matrix = (axes * np.sqrt(values)) @ axes.T
     return root
 

@@ -152,7 +152,7 @@ def _sweep(
     backend: Literal["loky", "ray"],
     address: str | None,
 ) -> list[Row]:
-    """Run with bars; gives the new rows."""
+    """Run with progress bars; gives the new rows."""
     from concurrent.futures.process import BrokenProcessPool
 
     from aninfonce_papers.engine import estimate_seconds, run_sweep
@@ -165,13 +165,15 @@ def _sweep(
             return run_sweep(left, store, jobs=jobs, backend=backend, address=address, watcher=progress)
     except KeyboardInterrupt:
         typer.secho(
-            f"stopped; what was finished is in {store.path}, the same command goes on", fg="yellow", err=True
+            f"stopped; finished cells are in {store.path}; run the same command again to go on",
+            fg="yellow",
+            err=True,
         )
         raise typer.Exit(130) from None
     except BrokenProcessPool:
         typer.secho(
-            "a worker process died, perhaps for want of memory (try --jobs 1); what was finished is in"
-            f" {store.path}, the same command goes on",
+            "a worker process died, perhaps out of memory (try --jobs 1); finished cells are in"
+            f" {store.path}; run the same command again to go on",
             fg="red",
             err=True,
         )

@@ -174,5 +174,5 @@ def between(page: str, text: str, marks: tuple[str, str], name: str) -> str:
     before, start, rest = page.partition(first)
     _, end, after = rest.partition(last)
     if not start or not end:
-        raise ValueError(f"{name} must have the lines {first} and {last}, with what is generated in between")
+        raise ValueError(f"{name} must have the lines {first} and {last}, with generated text in between")
     return f"{before}{first}\n{text}{last}{after}"

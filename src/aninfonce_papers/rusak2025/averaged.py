@@ -50,7 +50,9 @@ class AveragedAnInfoNCE(AnInfoNCE):
     ) -> Tensor:
         """Compute the loss of anchors (N, d) and positives (N, d)."""
         if not (negatives is negatives_log_ratio is positives_log_ratio is None):
-            raise ValueError("`negatives` and log ratios must be left out: a batch has its own anchors alone")
+            raise ValueError(
+                "`negatives` and log ratios must be left out: negatives are the other anchors of a batch"
+            )
         if len(z0) < self.size:
             raise ValueError(f"`z0` must have at least {self.size} rows, one batch, got {len(z0)}")
         whole = len(z0) // self.size * self.size
