@@ -61,6 +61,8 @@ from aninfonce.training.checkpoints import write_snapshot as write_snapshot
 from aninfonce.training.config import Space as Space
 from aninfonce.training.monitor import HELD_OUT_LOSS as HELD_OUT_LOSS
 from aninfonce.training.monitor import SEEN_LOSS as SEEN_LOSS
+from aninfonce.training.packing import pack_state as pack_state
+from aninfonce.training.packing import unpack_state as unpack_state
 from aninfonce.training.process_exit import leave_at_exit as leave_at_exit
 from aninfonce.training.process_exit import leave_process_group as leave_process_group
 from aninfonce.training.progress_bar import ProgressBars as ProgressBars

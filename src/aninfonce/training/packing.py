@@ -1,15 +1,20 @@
-"""From a running trainer to tensors and JSON, and back."""
+"""From a running trainer to tensors and JSON, and back.
+
+`pack_state` and `unpack_state` do this for what any resumable run has; `pack` and `unpack` add what is the
+trainer's own.
+"""
 
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 from torch.optim import Optimizer
 
 from aninfonce._seeds import stream
@@ -29,21 +34,50 @@ if TYPE_CHECKING:
     from aninfonce.training.loop import Trainer
 
 
-def pack(trainer: Trainer) -> Snapshot:
-    """Collect everything that a resumed run needs."""
-    tensors: dict[str, Tensor] = {}
-    tensors |= {f"encoder.{name}": t for name, t in trainer.embedding.state_dict().items()}
-    tensors |= {f"loss.{name}": t for name, t in trainer.loss.state_dict().items()}
-    tensors |= {f"source.{name}": t for name, t in trainer.source.state().items()}
-    tensors["random.torch"] = torch.get_rng_state()
-    tensors["random.closing"] = trainer.closing_generator.get_state()
-    if torch.cuda.is_available():
-        tensors["random.cuda"] = torch.cuda.get_rng_state()
+def pack_state(
+    modules: Mapping[str, nn.Module], optimizers: Sequence[Optimizer], generators: Mapping[str, Generator]
+) -> Snapshot:
+    """Collect the weights, optimisers and random numbers that a run needs to go on bit for bit.
+
+    >>> net = nn.Linear(2, 1)
+    >>> adam = torch.optim.Adam(net.parameters())
+    >>> snapshot = pack_state({"net": net}, [adam], {"noise": Generator()})
+    >>> sorted(snapshot.tensors)
+    ['net.bias', 'net.weight', 'random.noise']
+    >>> unpack_state(snapshot, {"net": net}, [adam], {"noise": Generator()})
+    """
+    tensors = {f"{kind}.{name}": t for kind, m in modules.items() for name, t in m.state_dict().items()}
+    tensors |= {f"random.{name}": generator.get_state() for name, generator in generators.items()}
     groups = []
-    for index, optimizer in enumerate(trainer.optimizers):
+    for index, optimizer in enumerate(optimizers):
         state, options = _pack_optimizer(optimizer)
         tensors |= {f"optimizer.{index}.{name}": t for name, t in state.items()}
         groups.append(options)
+    return Snapshot(tensors, {"optimizers": groups})
+
+
+def unpack_state(
+    snapshot: Snapshot,
+    modules: Mapping[str, nn.Module],
+    optimizers: Sequence[Optimizer],
+    generators: Mapping[str, Generator],
+) -> None:
+    """Bring freshly built parts, in place, to the state in which `pack_state` found them."""
+    for kind, module in modules.items():
+        _load(module, snapshot, f"{kind}.")
+    for name, generator in generators.items():
+        generator.set_state(snapshot.tensors[f"random.{name}"])
+    for index, (optimizer, options) in enumerate(zip(optimizers, snapshot.facts["optimizers"], strict=True)):
+        _unpack_optimizer(optimizer, _under(snapshot, f"optimizer.{index}."), options)
+
+
+def pack(trainer: Trainer) -> Snapshot:
+    """Collect everything that a resumed run needs."""
+    state = pack_state(*_resumed(trainer))
+    tensors = state.tensors | {f"source.{name}": t for name, t in trainer.source.state().items()}
+    tensors["random.torch"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
     facts = {
         "versions": {
             "aninfonce": version("aninfonce"),
@@ -60,7 +94,7 @@ def pack(trainer: Trainer) -> Snapshot:
         "folding": None if trainer.folding is None else asdict(trainer.folding),
         "choice": None if trainer.choice is None else asdict(trainer.choice),
         "history": trainer.history,
-        "optimizers": groups,
+        **state.facts,
     }
     return Snapshot(tensors, facts)
 
@@ -71,15 +105,11 @@ def unpack(snapshot: Snapshot, trainer: Trainer) -> None:
     check_settings(facts["config"], trainer.config, "the checkpoint")
     if facts["spherical"] and trainer.config.unfolds:
         trainer.embedding.head = SphereHead()
-    _load(trainer.embedding, snapshot, "encoder.")
-    _load(trainer.loss, snapshot, "loss.")
+    unpack_state(snapshot, *_resumed(trainer))
     trainer.source.restore(_under(snapshot, "source."))
-    trainer.closing_generator.set_state(snapshot.tensors["random.closing"])
     torch.set_rng_state(snapshot.tensors["random.torch"])
     if torch.cuda.is_available() and "random.cuda" in snapshot.tensors:
         torch.cuda.set_rng_state(snapshot.tensors["random.cuda"])
-    for index, (optimizer, options) in enumerate(zip(trainer.optimizers, facts["optimizers"], strict=True)):
-        _unpack_optimizer(optimizer, _under(snapshot, f"optimizer.{index}."), options)
     trainer.step = int(facts["step"])
     trainer.spherical = bool(facts["spherical"])
     trainer.closed = bool(facts["closed"])
@@ -87,6 +117,11 @@ def unpack(snapshot: Snapshot, trainer: Trainer) -> None:
     trainer.folding = None if facts["folding"] is None else FoldingCheck(**facts["folding"])
     trainer.choice = _choice(facts)
     trainer.history = list(facts["history"])
+
+
+def _resumed(trainer: Trainer) -> tuple[dict[str, nn.Module], list[Optimizer], dict[str, Generator]]:
+    modules = {"encoder": trainer.embedding, "loss": trainer.loss}
+    return modules, trainer.optimizers, {"closing": trainer.closing_generator}
 
 
 def load_fitted(

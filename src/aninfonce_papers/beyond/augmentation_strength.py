@@ -35,7 +35,7 @@ class ViewsOfKind(views.ViewScore):
 
 def experiments(preset: Preset) -> list[Experiment]:
     """Give both losses with each kind at each strength."""
-    real = views.real_images(preset)
+    real = views.REAL[preset]
     return [
         views.on_views(
             _name(loss, kind, strength),

@@ -1,4 +1,4 @@
-"""Each assumption of the theorem in flat space broken by itself, a little, more and much."""
+"""The assumptions of the theorem in flat space, broken one at a time at three strengths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PHI = (0.5, 0.8, 0.95, 0.99)
-# φ of four sources, of which so many share one.
+# φ of four sources, by how many of them share one value.
 _SHARED = {2: (0.8, 0.8, 0.95, 0.99), 3: (0.8, 0.8, 0.8, 0.99), 4: (0.8, 0.8, 0.8, 0.8)}
 # What a cell is called, how `make_recording` breaks it, and how much.
 _DIALS: tuple[tuple[str, Break, tuple[float, float, float]], ...] = (

@@ -1,4 +1,4 @@
-"""CEBRA-Time as a peer: contrastive learning of a recording by how far its rows are apart in time."""
+"""CEBRA-Time, for comparison: contrastive learning of a recording by how far its rows are apart in time."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class CebraSettings(BaseModel):
     Attributes:
         distance: by which rows are compared: "cosine" on a sphere, "euclidean" in flat space.
         time_offset: rows from a sample to its positive.
-        temperature_mode: given, or trained along.
-        iterations: of training, as many as take about as long as ours.
+        temperature_mode: "constant", or "auto" if it is trained.
+        iterations: of training; the default takes about as long as our estimator.
 
     """
 

@@ -70,7 +70,7 @@ def experiments(preset: Preset) -> list[Experiment]:
         law = {"kind": "shaped", "form": form, "concentration": diagonal}
         settings = {"space": "sphere", "dim": len(diagonal), "conditional": law}
         for method in METHODS:
-            # All but InfoNCE, which needs the sphere, stay in Rᵈ: alike for all metrics, and nothing folds.
+            # All but InfoNCE, which needs the sphere, stay in Rᵈ: fair to all metrics, and nothing folds.
             sphere = method == "InfoNCE" or preset == "paper"
             grid.append(
                 on_process(

@@ -129,7 +129,7 @@ def fit_editor(z: Tensor, z_pos: Tensor, latents: Tensor) -> Editor:
     Args:
         z: embeddings (N, d).
         z_pos: of the positives.
-        latents: (N, k) for the linear readout: a decoder can only be told its own latents.
+        latents: (N, k) for the linear readout, since a decoder takes no other latents than its own.
 
     """
     h, h_pos = z.double(), z_pos.double()

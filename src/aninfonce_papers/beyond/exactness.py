@@ -42,7 +42,7 @@ _STEPS = {"smoke": 20, "laptop": 1_500, "paper": 6_000}
 
 
 class ConcentrationAlone(Score):
-    """Λ̂ (and β) trained alone, from the truth, on true latents; the average of its second half.
+    """Λ̂ (and β) trained alone on true latents, from the truth on; averaged over the second half.
 
     Attributes:
         steps: of training.

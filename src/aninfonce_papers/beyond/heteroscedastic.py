@@ -56,7 +56,7 @@ _METHODS = {
     "AnInfoNCE in Rᵈ + β": Method(Loss(), "flat"),
     "Λ̂(x) in Rᵈ + β": Method(Loss(options={"concentration": "per-anchor"}), "flat"),
 }
-# Where steps are alike everywhere in flat space, they are not on the sphere that the encoder ends on.
+# Steps that are the same everywhere in flat space are not the same on the sphere that the encoder ends on.
 _ON_SPHERE = {
     "AnInfoNCE + β": Method(Loss(options={**_SHARP, "potential": True}), "sphere"),
     "Λ̂(x) + β": Method(Loss(options={**_SHARP, "potential": True, "concentration": "per-anchor"}), "sphere"),

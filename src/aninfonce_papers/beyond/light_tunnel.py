@@ -41,15 +41,15 @@ _SEEN = [0, 1, 2, _MALUS]
 
 
 class TunnelPairs(Pairs):
-    """Looks at the tunnel, in pairs that are a step apart or as a recording.
+    """Observations of the tunnel, as pairs that are a step apart or as a recording.
 
     Attributes:
-        view: by what it is seen.
+        view: the sensors that see it.
         motion: "steps" for pairs about settings drawn at random, "walk" for a recording.
         scales: of the steps of each factor, in halves of its range.
         phi: autocorrelations of the factors in a recording.
         rows: to train on.
-        test_rows: to look at; of a recording those after them.
+        test_rows: to score on; in a recording they come after the others.
 
     """
 
@@ -61,7 +61,7 @@ class TunnelPairs(Pairs):
     test_rows: PositiveInt
 
     def open(self, seed: int) -> Tunnel:
-        """Look at the tunnel."""
+        """Simulate the observations."""
         total = self.rows + self.test_rows
         if self.motion == "steps":
             return step_pairs(self.scales, total, seed, self.view)
@@ -73,7 +73,7 @@ class TunnelScore(Score):
 
     Attributes:
         method: that finds them.
-        steps: of training; None for as many as help.
+        steps: of training, at most; the estimator's own number if None.
 
     """
 
@@ -97,7 +97,7 @@ class TunnelScore(Score):
         return scores(truth, _linear(x, pairs.rows, self.method, seed))
 
     def contrastive(self, tunnel: Tunnel, pairs: TunnelPairs, seed: int) -> Found:
-        """Train, audit, and if advised train again with fewer columns; embeds the rows to look at."""
+        """Train and audit, as advised again with fewer columns; gives the embedding of the test rows."""
         rows = pairs.rows
         held = slice(rows, None)
         looked_at = (
@@ -143,7 +143,7 @@ class TunnelScore(Score):
 
 
 def verdict(report: AuditReport) -> str:
-    """Give the sentence of the audit that says best, without the truth, which assumption is broken."""
+    """Give the first advice of the audit that needs no true factors; surplus columns come first."""
     told = [finding.advice for finding in report.concerns if finding.name != "identifiability"]
     if directions_without_news(report):
         told.insert(0, report["spectrum"].advice)
@@ -180,7 +180,7 @@ def r2_of(each: Sequence[float]) -> Metrics:
 
 
 def _principal(x: Matrix, rows: int, *, columns: int | None = None, whitened: bool = False) -> Matrix:
-    """Give the rows to look at in principal components of scaled channels, without those of rounding."""
+    """Give the test rows in principal components of scaled channels; those of rounding are left out."""
     varied = x[:, x[:rows].std(axis=0) > 0]
     unit = (varied - varied[:rows].mean(axis=0)) / varied[:rows].std(axis=0)
     _, spread, axes = np.linalg.svd(unit[:rows], full_matrices=False)
@@ -208,7 +208,7 @@ def _linear(x: Matrix, rows: int, method: Method, seed: int) -> Matrix:
 def experiments(preset: Preset) -> list[Experiment]:
     """Give each method in each view, on pairs and on a recording."""
     sizes = SIZES[preset]
-    # Convolutions take twice as long, and as many steps as help would be twice as many.
+    # Convolutions take twice as long per step, and by themselves would take twice as many steps.
     steps = {view: sizes.steps if preset == "smoke" or view == "camera" else None for view in VIEWS}
     return [
         Experiment(

@@ -64,7 +64,7 @@ class RecordingPairs(Pairs):
     Attributes:
         phi: of each source, an AR(1) process.
         rows: to train on.
-        test_rows: after them, to look at.
+        test_rows: after them, to score on.
         candidates: matrices drawn for each layer of the mixing.
         lag: rows from an anchor to its positive.
         innovations: their law.
@@ -108,7 +108,7 @@ class RecordingScore(Score):
         method: that finds them.
         steps: of training.
         batch_size: pairs of a step.
-        judged: also audit the encoder, and tell what asks for attention.
+        judged: also audit the encoder, and record its concerns.
         timed: also compare Λ̂ and time constants with the truth.
 
     """
@@ -147,14 +147,14 @@ class RecordingScore(Score):
 
 
 class Found(NamedTuple):
-    """What a method makes of the rows to look at."""
+    """What a method makes of the test rows."""
 
     embedding: Matrix
     """(T, k)."""
     concentration: Matrix | None
     """(k,) Λ̂ of columns of unit variance; None where it is that of something else."""
     more: Metrics
-    """What else there is to tell."""
+    """Further results."""
     modes: LinearModes | None = None
     """How the columns move, where that was fitted."""
 

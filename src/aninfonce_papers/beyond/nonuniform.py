@@ -56,7 +56,7 @@ def experiments(preset: Preset) -> list[Experiment]:
             MetricOfLatents(test_pairs=sizes.test_pairs),
             known,
             loss=Loss(options={"potential": potential}),
-            # The recipe's steps onto the sphere assume uniform anchors.
+            # The recipe's map to the sphere assumes uniform anchors.
             space="unbounded",
             slower=1.2 if potential else 0.8,
         )

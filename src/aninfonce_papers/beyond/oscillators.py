@@ -54,7 +54,7 @@ class TurningPairs(Pairs):
         sizes: what is left of each oscillator after a row.
         phi: autocorrelations of its decays.
         rows: to train on.
-        test_rows: after them, to look at.
+        test_rows: after them, to score on.
         candidates: matrices drawn for each layer of the mixing.
 
     """
@@ -97,8 +97,8 @@ class TurningScore(Score):
 
     Attributes:
         method: that finds them.
-        steps: of training; None for as many as help.
-        cebra: what was chosen of CEBRA.
+        steps: of training, at most; the estimator's own number if None.
+        cebra: the settings of CEBRA.
 
     """
 
@@ -147,7 +147,7 @@ class TurningScore(Score):
             more["bits of turning"] = model.dynamics_gain_.turning_bits
         modes = model.modes_
         if modes is None:
-            # The columns of a method without dynamics are looked at in the same way.
+            # The columns of a method without dynamics are analysed in the same way.
             modes = recording_modes(np.asarray(model.transform(world.x[:rows]), dtype=np.float64), lag)
         return Found(np.asarray(model.transform(world.x[rows:])), None, more, modes)
 
@@ -188,9 +188,9 @@ def _linear(world: Turning, method: Method, rows: int) -> Found:
 
 
 def block_r2(z: Matrix, embedding: Matrix, blocks: Sequence[Sequence[int]]) -> float:
-    """Read each block of columns of z (T, d) off as many columns of an embedding (T, k), the best for it.
+    """Read each block of columns of z (T, d) off its best set of as many columns of an embedding (T, k).
 
-    Gives the mean R² over blocks: 1 if they are separated.
+    Gives the mean R² over blocks: 1 if each block has columns of its own.
 
     >>> z = np.random.default_rng(0).normal(size=(1000, 3))
     >>> round(block_r2(z, z[:, [2, 0, 1]], [[0, 1], [2]]), 6)
@@ -275,9 +275,9 @@ STUDY = Study(
     remarks=(
         "“Linear dynamics” is `ContrastiveICA(dynamics='linear')`, “flat” the same without: its similarity "
         "is symmetric. Both take as many steps as help. Block R² reads each block of sources (two columns "
-        "for an oscillator) off the best as many columns. Frequencies are those of oscillators whose angle "
-        "is told from 0; one is found if it is within 5 %. Scores are read on the end of the recording, "
-        "which no step saw.",
+        "for an oscillator) off the best set of as many columns. Frequencies are those of oscillators whose "
+        "angle has an interval above 0; one is found if it is within 5 %. Scores are read on the end of "
+        "the recording, which no step saw.",
         "CEBRA-Time has its recommended settings but for distance, time offset and temperature: the best of"
         " eight by R² with the truth, on seed 1000 of the rotating sources, which is not scored. It takes "
         "as many iterations as last about as long as ours. Its columns, and the frequencies of flat space, "

@@ -63,7 +63,7 @@ class WalkingPairs(Pairs):
 
 
 class Columns(NamedTuple):
-    """The whole recording as a method sees it, how it goes on, and what else there is to tell."""
+    """The whole recording as a method sees it, its predictions, and further results."""
 
     embedding: Matrix
     """(T, d)."""
@@ -83,7 +83,7 @@ class WalkingScore(Score):
     Attributes:
         method: that learns.
         columns: that a trained method, or PCA, keeps; the others keep all channels.
-        steps: of training; None for as many as help.
+        steps: of training, at most; the estimator's own number if None.
 
     """
 
@@ -121,7 +121,7 @@ class WalkingScore(Score):
             settings = {"lag": lag, "rate": walking.rate, "max_steps": self.steps, **_TRAINED[self.method]}
             model = estimator(self.columns, seed, **settings)
             with warnings.catch_warnings():
-                # Columns that share nothing: there are as many as the harmonics might need.
+                # About columns that share nothing: their number allows for more harmonics than there may be.
                 warnings.simplefilter("ignore", ContrastiveICAWarning)
                 model.fit(x[:rows])
             e = np.asarray(model.transform(x), dtype=np.float64)
@@ -132,7 +132,7 @@ class WalkingScore(Score):
             modes = model.modes_
             if modes is not None:
                 return Columns(e, modes.ahead, np.zeros(e.shape[1]), modes, model.mode_shares_, more)
-            # The columns of a method without dynamics are looked at in the same way.
+            # The columns of a method without dynamics are analysed in the same way.
             return _by_modes(recording_modes(e[:rows], lag), e, x, rows, more)
         if self.method == "dynamic mode decomposition":
             return _by_modes(mode_decomposition(x, rows, lag), x, x, rows, {})
@@ -166,7 +166,7 @@ def _by_modes(modes: LinearModes, e: Matrix, x: Matrix, rows: int, more: Metrics
 
 
 def _each_by_itself(e: Matrix, rows: int, lag: int) -> Columns:
-    """Predict each column by what is left of it after a lag: all that these methods tell of time."""
+    """Predict each column from itself, by its regression on its value a lag before."""
     centre = e[:rows].mean(axis=0)
     seen = e[:rows] - centre
     left = (seen[:-lag] * seen[lag:]).sum(axis=0) / (seen[:-lag] ** 2).sum(axis=0)
@@ -207,7 +207,7 @@ def leading_turn(modes: LinearModes, shares: Matrix, lag: float, truth: float) -
 
 
 def bits_beyond_no_change(e: Matrix, step: Matrix, shift: int) -> float:
-    """Tell how much better a prediction is than "no change", both with normal errors of the spread they have.
+    """Compare a prediction with "no change", in bits, as if both had normal errors of the observed spread.
 
     Example:
         >>> turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
@@ -247,7 +247,7 @@ def mean_r2(truth: Matrix, guess: Matrix) -> float:
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Draw how well each method tells the direction of the leg, now and ahead."""
+    """Draw how well each method predicts the direction of the leg, now and ahead."""
     figure = new_figure(7.0, 3.6)
     axis = figure.subplots()
     seconds = [0.0, *(ahead * 0.1 for ahead in _AHEAD)]

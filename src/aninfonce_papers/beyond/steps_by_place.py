@@ -101,7 +101,7 @@ def steps_by_place(
     return DataGeneratingProcess(Euclidean(dim), Uniform(Box(dim, -REACH, REACH)), at, mixing)
 
 
-def outside(count: int, dim: int, generator: Generator, *, widened: float = 1.5) -> Tensor:
-    """Draw `count` rows in a larger cube, and keep those outside of the cube of the anchors, (n, d)."""
-    z = Uniform(Box(dim, -widened * REACH, widened * REACH)).sample(count, generator)
+def outside(count: int, dim: int, generator: Generator) -> Tensor:
+    """Draw `count` rows in a cube of 1.5 times the edge, and keep those outside the anchors' cube, (n, d)."""
+    z = Uniform(Box(dim, -1.5 * REACH, 1.5 * REACH)).sample(count, generator)
     return z[(z.abs() > REACH).any(dim=1)]

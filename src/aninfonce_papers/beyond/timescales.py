@@ -1,4 +1,4 @@
-"""Sources that differ in nothing but how fast they change, told apart in flat space and otherwise."""
+"""Sources that differ only in how fast they change, separated in flat space and by other methods."""
 
 from __future__ import annotations
 

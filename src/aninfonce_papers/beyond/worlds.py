@@ -84,7 +84,7 @@ def make_recording(
     if broken == "correlation":
         z = z @ correlating(len(values), dial)
     if broken in ("place", "drift"):
-        # Brought to unit variance in the whole recording; elsewhere the law has it.
+        # Scaled to unit variance over the whole recording; the other laws have unit variance by themselves.
         z = (z - z.mean(axis=0)) / z.std(axis=0)
     x = mixed(z, seed, candidates)
     if broken == "noise":
@@ -110,7 +110,9 @@ def correlating(dim: int, correlation: float) -> Matrix:
     covariance = np.full((dim, dim), correlation) + (1.0 - correlation) * np.eye(dim)
     values, axes = np.linalg.eigh(covariance)
     if values[0] <= 0:
-        raise ValueError(f"`correlation` of {dim} sources must leave a covariance, got {correlation:g}")
+        raise ValueError(
+            f"`correlation` of {dim} sources must give a positive definite covariance, got {correlation:g}"
+        )
     root: Matrix = (axes * np.sqrt(values)) @ axes.T
     return root
 

@@ -10,7 +10,7 @@ from aninfonce_papers.claims.evidence import Evidence, Measured, Value
 
 
 class Verdict(StrEnum):
-    """What rows say of a claim."""
+    """What the rows say about a claim."""
 
     REPRODUCED = "reproduced"
     EXCEEDED = "exceeded"
@@ -27,7 +27,8 @@ class Finding:
         measured: everything that it looked at.
         held: how many of its comparisons hold.
         total: how many there are.
-        telling: those values that say most: the worst where one is missed, else the best or the tightest.
+        telling: the values to quote: the best one of an exceeded claim, else the one that is worst off; of a
+            series, both ends.
 
     """
 
@@ -43,26 +44,26 @@ class Rule(Protocol):
 
     @property
     def words(self) -> str:
-        """What is asked, for people."""
+        """What is asked, in words."""
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """What is looked at."""
+        """The values that it looks at."""
 
     def judge(self, evidence: Evidence) -> Finding:
-        """Look, and say what was found."""
+        """Judge by what was measured."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence that committed rows can bear out or not.
+    """A sentence that is judged from committed rows.
 
     Attributes:
-        where: it stands, such as "Figure 2 A".
+        where: place in the paper, such as "Figure 2 A", or the topic of a claim of ours.
         sentence: what is claimed, in our words.
-        rule: that judges it.
-        reason: why it is not reached, as far as that was measured; told only then.
-        caveat: in what the rows differ from the paper's, such as other data; always told.
+        rule: judges it.
+        reason: why it is not reached, as far as we measured that; shown only then.
+        caveat: how our rows differ from the paper's, such as other data; always shown.
         leading: whether it is one of the few that the README shows.
 
     """

@@ -29,7 +29,7 @@ _PRESETS: tuple[Preset, ...] = ("paper", "overnight", "laptop")
 
 @dataclass(frozen=True)
 class Value:
-    """Where a number of a claim stands.
+    """Which number a claim is about.
 
     Attributes:
         study: name of the study; for the rows of a benchmark its file, such as "benchmarks/recordings".
@@ -85,12 +85,12 @@ class Measured:
 
     @property
     def seeds(self) -> int:
-        """Their number."""
+        """Number of seeds."""
         return len(self.numbers)
 
     @property
     def mean(self) -> float:
-        """Over seeds."""
+        """Mean over seeds; not a number if there are none."""
         return fmean(self.numbers) if self.numbers else math.nan
 
     @property
@@ -105,7 +105,7 @@ class Measured:
 
 
 class Evidence:
-    """All measured values, and the printed ones of what was not run.
+    """All measured values, and the published ones of cells that were not run.
 
     Example:
         >>> evidence = Evidence([], printed=lambda study: {("a", "R²"): Published(0.5)})
@@ -134,9 +134,9 @@ class Evidence:
         return self._measured(value, self._of(value)[:1])
 
     def alike(self, *values: Value) -> tuple[Measured, ...]:
-        """Look values up that are to be compared: at the largest size that all of them were run at.
+        """Look up values that are to be compared, at the largest size that all of them were run at.
 
-        If there is none, each is at its own largest size.
+        If there is no such size, each is looked up at its own largest.
         """
         sizes = [{cell.preset for cell in self._of(value)} for value in values]
         common = set.intersection(*sizes) if sizes else set()
@@ -185,7 +185,7 @@ class _Cell:
 
 
 def _study_cells(rows: Iterable[Row]) -> dict[tuple[str, str], list[_Cell]]:
-    """Give what each cell was run at, the largest preset first."""
+    """Collect the rows of each cell, one entry for each preset, the largest first."""
     there = [row for row in newest(rows) if row.error is None and row.preset in _PRESETS]
     cells: dict[tuple[str, str], list[_Cell]] = {}
     for preset in _PRESETS:
@@ -199,19 +199,14 @@ def _study_cells(rows: Iterable[Row]) -> dict[tuple[str, str], list[_Cell]]:
 
 
 def _chosen(rows: Sequence[Row]) -> _Cell:
-    """Take the rows of one configuration.
+    """Choose one configuration: the newest whose published values count, or else the newest.
 
-    Those with published values that count rather than without (on other data they are only shown), and of
-    these the newest.
+    On other data than the paper's, published values are only shown.
     """
-    last = max(enumerate(rows), key=lambda item: (_is_judged(item[1]), item[0]))[1]
+    last = max(enumerate(rows), key=lambda item: (item[1].is_judged, item[0]))[1]
     key = configuration_key(last.configuration)
     mine = [row.metrics for row in rows if configuration_key(row.configuration) == key]
     return _Cell(last.preset, _by_metric(mine), last.published)
-
-
-def _is_judged(row: Row) -> bool:
-    return any(known.goal != "shown" for known in row.published.values())
 
 
 def _benchmark_cells(folder: Path) -> dict[tuple[str, str], list[_Cell]]:

@@ -19,13 +19,13 @@ CHAPTERS: Mapping[str, Sequence[Claim]] = {
 LEGEND = {
     Verdict.REPRODUCED: "the rule holds for every value; a method that is meant to fail does fail",
     Verdict.EXCEEDED: "reproduced, and a value of several seeds is better than published by more than noise",
-    Verdict.NOT_REACHED: "at least one value misses the rule; the line says why, as far as it was measured",
+    Verdict.NOT_REACHED: "at least one value misses the rule; the line says why, as far as we measured that",
     Verdict.NOT_RUN: "at least one value has no row that can be compared, and none misses the rule",
 }
 READING = (
-    "Ours is the mean over seeds ± their standard deviation. Of several values a line tells the best one if"
-    " the claim is exceeded, the worst if it is not reached, else the one closest to missing its rule. Laptop"
-    " and paper are the sizes of the runs."
+    "Ours is the mean over seeds ± their standard deviation. Where a claim has several values, its line"
+    " quotes the best one if the claim is exceeded, the worst if it is not reached, and otherwise the one"
+    " closest to missing the rule. “Laptop” and “paper” are sizes of runs."
 )
 
 
@@ -38,7 +38,7 @@ class Line:
 
     @property
     def studies(self) -> tuple[str, ...]:
-        """Where its rows are."""
+        """Studies, and files of benchmarks, that its rows are from."""
         return tuple(dict.fromkeys(value.study for value in self.claim.rule.values))
 
     @property
@@ -68,7 +68,7 @@ class Chapter:
 
     @property
     def leading(self) -> tuple[Line, ...]:
-        """Those for the README."""
+        """The claims that the README shows."""
         return tuple(line for line in self.lines if line.claim.leading)
 
 

@@ -32,7 +32,7 @@ class Margin:
 
     @property
     def exceeds(self) -> bool:
-        """Whether it is better by more than it may be worse."""
+        """Whether it is better by more than it is allowed to be worse."""
         return self.gain > self.allowed
 
 
@@ -46,9 +46,9 @@ class EachValue:
         margin: of one of them.
         against_published: whether it compares with published values; a row without one, such as a run on
             other data, then does not count.
-        absence_misses: whether a row that lacks the metric misses what is asked, such as a level that a run
-            never came to; it was not measured otherwise.
-        can_exceed: whether doing better is a merit, and told as such.
+        absence_misses: whether a row without the metric counts as a miss, such as a level that a run never
+            reached; otherwise the value counts as not measured.
+        can_exceed: whether doing better exceeds the claim.
 
     """
 
@@ -64,7 +64,7 @@ class EachValue:
         found = tuple(evidence.find(value) for value in self.values)
         judged = [(one, self.margin(one)) for one in found if self._counts(one)]
         missed = [pair for pair in judged if not pair[1].holds]
-        # One seed may hold a claim, not exceed it: nothing tells it from luck.
+        # One seed can reproduce a claim but not exceed it: that may be luck.
         better = [pair for pair in judged if self.can_exceed and pair[1].exceeds and pair[0].seeds > 1]
         verdict = _verdict(len(judged), len(found), bool(missed), bool(better))
         # Missed or merely held: the one that is worst off. Exceeded: the one that gained most.
@@ -89,7 +89,7 @@ def at_least_published(
     Args:
         values: to look at.
         margin: by which it may be worse, or by noise where that is more.
-        merit: whether being better exceeds the claim; it does not for a method that is there to compare with.
+        merit: whether being better exceeds the claim; not for a method that only serves as a comparison.
         absence_misses: whether a row without the metric is a miss.
 
     Returns:
@@ -166,75 +166,57 @@ def at_most(values: Sequence[Value], limit: float) -> Rule:
 
 
 @dataclass(frozen=True)
-class OrderHolds:
-    """Ask the first of each pair to be above the second, by more than noise and by at least `by`."""
+class EachPair:
+    """Ask the same of each pair of values.
+
+    Attributes:
+        pairs: to compare, at the largest size that both were run at.
+        words: what is asked.
+        margin: of a pair.
+
+    """
 
     pairs: tuple[tuple[Value, Value], ...]
-    by: float = 0.0
+    words: str
+    margin: Callable[[Measured, Measured], Margin]
 
     @property
     def values(self) -> tuple[Value, ...]:
         """All that is compared, each once."""
         return tuple(dict.fromkeys(value for pair in self.pairs for value in pair))
 
-    @property
-    def words(self) -> str:
-        """What is asked."""
-        gap = f" by {self.by:g} and" if self.by else ""
-        return f"the first above the second{gap} by more than two standard errors"
-
     def judge(self, evidence: Evidence) -> Finding:
-        """Compare each pair."""
+        """Compare each pair; none may miss what is asked."""
         found = [evidence.alike(*pair) for pair in self.pairs]
-        judged = [(high, low) for high, low in found if high.numbers and low.numbers]
-        gains = [self._gain(high, low) for high, low in judged]
-        missed = [gain for gain in gains if not gain > 0.0]
-        telling = judged[gains.index(min(gains))] if gains else ()
+        judged = [
+            ((first, second), self.margin(first, second))
+            for first, second in found
+            if first.numbers and second.numbers
+        ]
+        missed = [margin for _, margin in judged if not margin.holds]
+        telling = min(judged, key=lambda one: one[1].gain)[0] if judged else ()
         verdict = _verdict(len(judged), len(found), bool(missed), False)
         measured = tuple(dict.fromkeys(one for pair in found for one in pair))
         return Finding(verdict, measured, len(judged) - len(missed), len(found), telling)
-
-    def _gain(self, high: Measured, low: Measured) -> float:
-        return high.mean - low.mean - max(self.by, 2.0 * math.hypot(high.error, low.error))
 
 
 def order_holds(*pairs: tuple[Value, Value], by: float = 0.0) -> Rule:
     """Ask the first of each pair to be above the second, by more than noise and by at least `by`."""
-    return OrderHolds(pairs, by)
 
+    def margin(high: Measured, low: Measured) -> Margin:
+        return _strict(high.mean - low.mean - max(by, 2.0 * math.hypot(high.error, low.error)))
 
-@dataclass(frozen=True)
-class LeavesAtMost:
-    """Ask the first of each pair to be nearer to 1 than the second: at most `share` as far."""
-
-    pairs: tuple[tuple[Value, Value], ...]
-    share: float
-
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """All that is compared, each once."""
-        return tuple(dict.fromkeys(value for pair in self.pairs for value in pair))
-
-    @property
-    def words(self) -> str:
-        """What is asked."""
-        return f"the first falls short of 1 by at most {self.share:g} of what the second does"
-
-    def judge(self, evidence: Evidence) -> Finding:
-        """Compare what each pair falls short by."""
-        found = [evidence.alike(*pair) for pair in self.pairs]
-        judged = [(better, worse) for better, worse in found if better.numbers and worse.numbers]
-        gains = [self.share * (1.0 - worse.mean) - (1.0 - better.mean) for better, worse in judged]
-        missed = [gain for gain in gains if not gain >= 0.0]
-        telling = judged[gains.index(min(gains))] if gains else ()
-        verdict = _verdict(len(judged), len(found), bool(missed), False)
-        measured = tuple(dict.fromkeys(one for pair in found for one in pair))
-        return Finding(verdict, measured, len(judged) - len(missed), len(found), telling)
+    gap = f" by {by:g} and" if by else ""
+    return EachPair(pairs, f"the first above the second{gap} by more than two standard errors", margin)
 
 
 def leaves_at_most(share: float, *pairs: tuple[Value, Value]) -> Rule:
     """Ask the first of each pair to fall short of 1 by at most `share` of what the second does."""
-    return LeavesAtMost(pairs, share)
+
+    def margin(better: Measured, worse: Measured) -> Margin:
+        return Margin(share * (1.0 - worse.mean) - (1.0 - better.mean))
+
+    return EachPair(pairs, f"the first falls short of 1 by at most {share:g} of what the second does", margin)
 
 
 @dataclass(frozen=True)
@@ -283,7 +265,7 @@ class AllOf:
         return "; ".join(dict.fromkeys(rule.words for rule in self.rules))
 
     def judge(self, evidence: Evidence) -> Finding:
-        """Judge by the worst of them; it tells."""
+        """Take the worst verdict, and quote the values of its rule."""
         found = [rule.judge(evidence) for rule in self.rules]
         worst = max(found, key=lambda one: _SEVERITY.index(one.verdict))
         # A merit of one part is a merit of the whole, if no part is missed.
@@ -307,7 +289,7 @@ _SEVERITY = (Verdict.EXCEEDED, Verdict.REPRODUCED, Verdict.NOT_RUN, Verdict.NOT_
 
 
 def _verdict(judged: int, total: int, missed: bool, better: bool) -> Verdict:
-    """Put a verdict on counts: what was missed tells even where other rows are absent."""
+    """Turn counts into a verdict: a miss decides, even where other rows are absent."""
     if missed:
         return Verdict.NOT_REACHED
     if judged < total:
@@ -324,12 +306,12 @@ def _plain(number: float) -> str:
 
 
 def _gain(pair: tuple[Measured, Margin]) -> float:
-    """Order by gain; what has none comes first."""
+    """Sort by gain; one that is not a number comes first."""
     return -math.inf if math.isnan(pair[1].gain) else pair[1].gain
 
 
 def _strict(gain: float) -> Margin:
-    """Require more than nothing."""
+    """Require a gain above 0: one of exactly 0 misses."""
     return Margin(gain if gain > 0.0 else min(gain, -math.ulp(0.0)))
 
 

@@ -17,8 +17,8 @@ _POLES = [
     f"κ={kappa}"
     for kappa in ("0.01", "0.0278", "0.0774", "0.215", "0.6", "1.67", "4.64", "12.9", "35.9", "100")
 ]
-_FEW_EPOCHS = "24 epochs of 1000, at a quarter of the width, one network a method."
-_DRAWN = "On scenes drawn here, at a laptop's size; the paper's are the released pictures."
+_FEW_EPOCHS = "24 epochs instead of 1000, at a quarter of the width, one network per method."
+_DRAWN = "On scenes that we rendered, at a laptop's size; the paper uses the released pictures."
 
 CLAIMS = (
     Claim(
@@ -36,7 +36,7 @@ CLAIMS = (
         "Figure 3 B",
         "Neighbours in the embedding of AnInfoNCE tell real digits apart at every Λ₂.",
         at_least_published(across("fig3", [f"AnInfoNCE Λ₂={v}" for v in (5, 25, 50)], "kNN accuracy"), 0.001),
-        reason="A few images in a thousand below, on one seed and with far fewer steps than the paper's.",
+        reason="Below by a few images in a thousand, on one seed and with far fewer steps than in the paper.",
     ),
     Claim(
         "Figure 3 B",
@@ -98,7 +98,7 @@ CLAIMS = (
     ),
     Claim(
         "Figure 6 C",
-        "Anchors that leave the uniform distribution can be told apart, the better the more they do.",
+        "Training and test anchors can be told apart, the better the further they are from uniform.",
         near_published(across("fig6-uniformity", _POLES, "domain accuracy"), 0.03),
     ),
     Claim(
@@ -145,7 +145,7 @@ CLAIMS = (
     ),
     Claim(
         "Table 1, CIFAR-10",
-        "It pays for them in classes.",
+        "It pays for them in class accuracy.",
         order_holds(
             *against("cifar10", "InfoNCE", "AnInfoNCE", "backbone: classes [%]", "projector: classes [%]")
         ),
@@ -154,7 +154,7 @@ CLAIMS = (
     ),
     Claim(
         "Table 1, CIFAR-10",
-        "Without ℓ2 it keeps more still, for a higher price.",
+        "Without ℓ2 it keeps even more, at a higher price.",
         order_holds(
             (
                 Value("cifar10", "AnInfoNCE without ℓ2", "backbone: average [%]"),
@@ -203,7 +203,7 @@ CLAIMS = (
     ),
     Claim(
         "Appendix G, table",
-        "AnInfoNCE keeps more of latents, crop and blur, and pays in classes.",
+        "AnInfoNCE keeps more of latents, crop and blur, and pays in class accuracy.",
         order_holds(
             *against(
                 "mnist-augmentations",

@@ -65,16 +65,18 @@ def convert(
     kind: Annotated[
         Literal["kitti", "light-tunnel"], typer.Argument(help="What the file is.", show_default=False)
     ],
-    file: Annotated[Path, typer.Argument(help="As released.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="The released file.", show_default=False)],
     out: Annotated[
-        Path, typer.Option("--out", help="File to write, .npz; of the tunnel, a folder.", show_default=False)
+        Path, typer.Option("--out", help="File to write, .npz; for the tunnel, a folder.", show_default=False)
     ],
-    experiment: Annotated[str, typer.Option(help="Of the tunnel: which one.")] = "citris_1",
-    size: Annotated[str, typer.Option(help="Of the tunnel's pictures, as their folder is called.")] = "64",
+    experiment: Annotated[str, typer.Option(help="For the tunnel: which experiment.")] = "citris_1",
+    size: Annotated[
+        str, typer.Option(help="For the tunnel: size of the pictures, as in their folder's name.")
+    ] = "64",
 ) -> None:
     """Convert KITTI Masks, or an experiment of the light tunnel, to arrays.
 
-    Nothing in the released files is executed. Of the tunnel, which `aninfonce data get light-tunnel` fetches,
+    Nothing in the released files is executed. `aninfonce data get light-tunnel` fetches those of the tunnel;
     pictures go to x.npy, settings to z.npy and what the sensors read to readings.npy.
 
     For example:

@@ -90,7 +90,7 @@ def run(
     address: Annotated[str | None, typer.Option(help="Of the Ray cluster; a local one if omitted.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list cells and estimated time.")] = False,
 ) -> None:
-    """Run studies; every finished cell is kept, and what is there already is not run again.
+    """Run studies; every finished cell is kept, and cells that are there already are not run again.
 
     For example:
 
@@ -152,7 +152,7 @@ def _sweep(
     backend: Literal["loky", "ray"],
     address: str | None,
 ) -> list[Row]:
-    """Run with bars; gives the new rows."""
+    """Run with progress bars; gives the new rows."""
     from concurrent.futures.process import BrokenProcessPool
 
     from aninfonce_papers.engine import estimate_seconds, run_sweep
@@ -165,13 +165,15 @@ def _sweep(
             return run_sweep(left, store, jobs=jobs, backend=backend, address=address, watcher=progress)
     except KeyboardInterrupt:
         typer.secho(
-            f"stopped; what was finished is in {store.path}, the same command goes on", fg="yellow", err=True
+            f"stopped; finished cells are in {store.path}; run the same command again to go on",
+            fg="yellow",
+            err=True,
         )
         raise typer.Exit(130) from None
     except BrokenProcessPool:
         typer.secho(
-            "a worker process died, perhaps for want of memory (try --jobs 1); what was finished is in"
-            f" {store.path}, the same command goes on",
+            "a worker process died, perhaps out of memory (try --jobs 1); finished cells are in"
+            f" {store.path}; run the same command again to go on",
             fg="red",
             err=True,
         )
@@ -188,12 +190,12 @@ def report(
         bool, typer.Option("--markdown", help="Write docs/results.md and the README's summary instead.")
     ] = False,
     benchmarks: Annotated[
-        Path, typer.Option(help="Folder of the benchmarks' rows, for claims about these, if there is one.")
+        Path, typer.Option(help="Folder of the benchmarks' rows, if there is one, for claims about them.")
     ] = Path("benchmarks/results"),
     page: Annotated[Path, typer.Option(help="Markdown file of all tables.")] = Path("docs/results.md"),
     readme: Annotated[Path, typer.Option(help="File with the summary's marks.")] = Path("README.md"),
     check: Annotated[
-        bool, typer.Option("--check", help="With --markdown: only see whether they are up to date.")
+        bool, typer.Option("--check", help="With --markdown: only check whether they are up to date.")
     ] = False,
 ) -> None:
     """Judge the papers' claims, and write results beside the published values, as a page or as Markdown.

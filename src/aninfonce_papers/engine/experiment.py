@@ -55,7 +55,7 @@ class Loss(Part):
 
     Attributes:
         name: "aninfonce", "infonce", "lp" or "nt-xent"; "custom" for one that `module` builds.
-        options: of that loss. Where the recipe is the paper's, Λ̂ of AnInfoNCE moves as in its code.
+        options: of that loss. With the recipe "paper", Λ̂ of AnInfoNCE is a softplus, as in the authors' code.
 
     """
 
@@ -68,11 +68,11 @@ class Loss(Part):
 
 
 class Watch(Part):
-    """How often a training run is looked at.
+    """How often a training run is measured, and saved.
 
     Attributes:
-        logs: of the loss, in all.
-        evaluations: on held-out pairs, in all; 0 for none.
+        logs: how often the loss is logged, in all.
+        evaluations: how often held-out pairs are scored, in all; 0 for never.
         least: steps between two of them, at least.
         pairs: to evaluate on.
         checkpoint_every: steps between two checkpoints; 0 for none.
@@ -90,7 +90,7 @@ class Score(Part):
     """What is done with the other parts, and what is measured."""
 
     def run(self, experiment: Experiment, seed: int) -> Metrics:
-        """Run the experiment and measure it; the outcome depends on nothing but the two arguments."""
+        """Run the experiment and measure it; the seed decides every random number that we draw."""
         raise NotImplementedError
 
 
@@ -103,11 +103,11 @@ class Experiment(Settings):
         encoder: what is trained.
         loss: what is minimised.
         recipe: how; None if nothing is trained, or not with the library's recipe.
-        watch: how often the training is looked at.
+        watch: how often the training is measured, and saved.
         score: how the experiment is run and measured.
         published: values to compare with, by metric.
-        judged_if: paths and the values that they must have for published values to count, such as the data
-            set that they were measured on; they are shown without a verdict otherwise.
+        judged_if: paths, and the values that they must have for published values to count, such as the name
+            of the data set; otherwise published values are shown without a verdict.
         seconds: rough time of one run on one core.
 
     """
@@ -127,12 +127,12 @@ class Experiment(Settings):
 
     @property
     def configuration(self) -> dict[str, JsonValue]:
-        """Everything that decides the outcome, but the seed, with defaults written out: they may change."""
+        """All settings but the seed; defaults are written out, since they may change."""
         return self._parts(exclude_defaults=False)
 
     @property
     def identity(self) -> dict[str, JsonValue]:
-        """What differs from the defaults: it stays the same when a part gets a new setting."""
+        """The settings that differ from their defaults: the same even after a part gets a new setting."""
         return self._parts(exclude_defaults=True)
 
     def _parts(self, *, exclude_defaults: bool) -> dict[str, JsonValue]:
@@ -163,7 +163,7 @@ class Experiment(Settings):
 
         Args:
             path: such as "recipe.steps".
-            value: the new one; a `ValueError` if the path is unknown, with close ones, or the value bad.
+            value: the new one. A `ValueError` says if it is bad, or names close paths if the path is unknown.
 
         Returns:
             The experiment with that change.
@@ -186,7 +186,7 @@ class Experiment(Settings):
         return [path for name in _PARTS for path in _paths(getattr(self, name), name)]
 
     def known_values(self, preset: Preset) -> dict[str, Published]:
-        """Give the values to compare with; without a verdict where they do not count for this run."""
+        """Give the values to compare with; those that do not count for this run are only shown."""
         if preset != "smoke" and all(attrgetter(path)(self) == v for path, v in self.judged_if.items()):
             return self.published
         return {name: replace(value, goal="shown", target=None) for name, value in self.published.items()}

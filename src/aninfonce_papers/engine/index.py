@@ -19,7 +19,7 @@ class StudyFacts(TypedDict):
 
     Attributes:
         title: in a few words.
-        cells: their number at each preset that there is.
+        cells: their number at each preset.
 
     """
 

@@ -4,7 +4,8 @@ The file beside this one has two digests for each experiment that had committed 
 "laptop" with nothing changed: that of the flat configuration, and that of the experiment. A row whose digest
 is the first is one of the experiment, as long as the experiment is still the one of the second.
 
-`python -m aninfonce_papers.engine.old_rows` writes the second anew: only where settings mean what they meant.
+`python -m aninfonce_papers.engine.old_rows` writes the second digests anew. Run it only if all settings still
+mean what they meant.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def brought_up_to_date(row: Row) -> Row:
 
 
 def digest(configuration: Metrics) -> str:
-    """Shorten a configuration to a few letters."""
+    """Shorten a configuration to a hash of twelve characters."""
     return hashlib.sha256(configuration_key(configuration).encode()).hexdigest()[:12]
 
 

@@ -1,4 +1,4 @@
-"""Experiments that train an encoder on a process: their sizes, their pairs, the run, and what it leaves."""
+"""Experiments that train an encoder on a process: their sizes, their pairs, the run, and its outcome."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ class Sizes:
         batch_size: pairs of a step.
         test_pairs: fresh ones, to score on.
         candidates: matrices drawn for each layer of the mixing.
-        closing_pairs: for the fits on the sphere and after the last step; 0 for none of these.
+        closing_pairs: drawn for the closing fits, and half as many for the map to the sphere; 0 for no
+            closing fits.
         grows: whether the batch doubles half-way, or how else it grows.
         whiten: decorrelate the inputs.
         rates: multiplies all rates.
-        adam_lr: one of them by itself.
-        held: the loss keeps the Λ̂ that it starts with.
+        adam_lr: rate of Adam, in place of the scaled one.
+        held: Λ̂ stays where it starts, but for a rate of 1e-6.
         step_seconds: of one step on one core, for estimates before there are rows to go by.
 
     """
@@ -125,10 +126,10 @@ class ProcessPairs(Pairs):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a training on a process left.
+    """The outcome of a training on a process.
 
     Attributes:
-        process: that pairs came from.
+        process: where pairs came from.
         fitted: what was trained on it.
         test: pairs that no training saw.
         seed: of the run.
@@ -210,7 +211,7 @@ def on_process(
     space: Literal["sphere", "learnable-sphere", "box", "unbounded"] = "sphere",
     slower: float = 1.0,
 ) -> Experiment:
-    """Put an experiment on a process together.
+    """Build an experiment on a process.
 
     Args:
         name: unique in the study.
@@ -220,7 +221,7 @@ def on_process(
         published: values to compare with.
         loss: AnInfoNCE if omitted.
         space: of the embedding.
-        slower: a step, in steps of an experiment with 10 latents.
+        slower: how many times longer a step takes than with 10 latents.
 
     """
     return Experiment(

@@ -34,7 +34,7 @@ class Task:
 
     @property
     def label(self) -> str:
-        """What people are shown."""
+        """What users see."""
         return f"{self.study.name} · {self.experiment.name} · seed {self.seed}"
 
 
@@ -109,7 +109,7 @@ def parse_changes(texts: Iterable[str]) -> dict[str, JsonValue]:
 
 
 def estimate_seconds(task: Task, rows: Sequence[Row]) -> float:
-    """Time a task from earlier rows of the same experiment, or else by the experiment's own estimate."""
+    """Estimate the time of a task: from earlier rows of the same experiment, or by its own estimate."""
     mine = (task.study.name, task.experiment.name, task.experiment.key)
     same = [row.seconds for row in rows if row.error is None and (*row.key[:2], row.key[3]) == mine]
     return fmean(same) if same else task.experiment.seconds

@@ -32,7 +32,7 @@ def open_fabric(precision: Precision, devices: int = 1) -> Fabric:
     return Fabric(
         accelerator="auto",
         devices=devices,
-        # Processes of their own rather than copies of this command: a sweep has started already.
+        # Spawned processes, not copies of this command: it has started a sweep already.
         strategy="ddp_spawn" if devices > 1 else "auto",
         precision="bf16-mixed" if precision == "bfloat16" else "32-true",
     )

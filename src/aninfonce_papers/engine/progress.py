@@ -13,7 +13,7 @@ from rich.progress import Task as Bar
 from rich.text import Text
 
 from aninfonce_papers.engine.plan import Task
-from aninfonce_papers.engine.row import Key, Row
+from aninfonce_papers.engine.row import Key, Row, shown_name
 
 
 class SweepProgress:
@@ -70,7 +70,9 @@ class SweepProgress:
         self._bars.update(self._all, advance=1, left=left)
         if row.error is None:
             told = ", ".join(
-                f"{k} {v:.4g}" for k, v in list(row.metrics.items())[:3] if isinstance(v, int | float)
+                f"{shown_name(k)} {v:.4g}"
+                for k, v in list(row.metrics.items())[:3]
+                if isinstance(v, int | float)
             )
             self.console.print(f"[green]✓[/] {escape(task.label)}: {escape(told)} ({row.seconds:.1f} s)")
         else:
@@ -91,7 +93,7 @@ class _Times(ProgressColumn):
 
 
 def duration(seconds: float) -> str:
-    """Write a time for people.
+    """Write a duration in readable units.
 
     >>> duration(0.4), duration(75), duration(7320)
     ('0.4 s', '1 min 15 s', '2 h 2 min')

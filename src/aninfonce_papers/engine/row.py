@@ -21,6 +21,19 @@ Metrics = Mapping[str, JsonValue]
 Key = tuple[str, str, int, str]
 
 
+# Names that rows keep, and what readers see in their place.
+_SHOWN = {"mass to move": "total variation distance"}
+
+
+def shown_name(metric: str) -> str:
+    """Give the name of a metric for readers.
+
+    >>> shown_name("mass to move"), shown_name("R²")
+    ('total variation distance', 'R²')
+    """
+    return _SHOWN.get(metric, metric)
+
+
 def configuration_key(configuration: Metrics) -> str:
     """Write a configuration in one canonical way.
 
@@ -38,10 +51,10 @@ class Row(BaseModel):
         cell: name of the experiment.
         seed: of everything random in it.
         preset: size of the study.
-        configuration: all that decided the outcome but the seed.
+        configuration: all settings but the seed.
         metrics: what was measured; empty if it failed.
         published: values to compare with, by metric, with the verdicts that this run allows.
-        seconds: it took.
+        seconds: that it took.
         finished: when, in UTC.
         versions: of the software.
         warnings: that were given.
@@ -68,6 +81,11 @@ class Row(BaseModel):
     def key(self) -> Key:
         """Say which question the row answers."""
         return self.study, self.cell, self.seed, configuration_key(self.configuration)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether any published value counts for this run, rather than being only shown."""
+        return any(known.goal != "shown" for known in self.published.values())
 
     def number(self, metric: str) -> float:
         """Give a metric that is a number."""

@@ -1,4 +1,4 @@
-"""A folder for what a long cell keeps while it runs, so that one that was killed goes on where it was."""
+"""A folder for the checkpoints of a long cell, so that a killed one goes on where it was."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from aninfonce.extending import newest_snapshot
 from aninfonce.training import CheckpointError
 
-# A context variable rather than an argument: what a cell gives must not depend on it, only how soon.
+# A context variable, not an argument: a cell's result must not depend on it, only how soon it is there.
 _FOLDER: ContextVar[Path | None] = ContextVar("folder", default=None)
 
 

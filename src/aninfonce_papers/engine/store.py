@@ -50,7 +50,7 @@ class ResultStore:
         """Read all rows in the order of writing; a torn last line is skipped.
 
         Returns:
-            The rows. A `ValueError` names the line that is none.
+            The rows. A `ValueError` names a line that is not a row.
 
         """
         if not self.path.exists():

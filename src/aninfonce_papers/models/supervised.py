@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
 from torch import Tensor, nn
 
 from aninfonce.encoders import build_encoder
@@ -26,6 +25,7 @@ def fit_supervised(
     """Train an encoder on the squared error to the latents.
 
     Example:
+        >>> import torch
         >>> from aninfonce.processes import process
         >>> world = process("fig2/25", mixing="identity")
         >>> encoder = fit_supervised(world, Recipe(steps=100, batch_size=64), seed=0)
@@ -69,10 +69,3 @@ def supervise(model: nn.Module, draw: Callable[[int], tuple[Tensor, Tensor]], re
         x, z = draw(recipe.batch_size)
         descend(optimizers, nn.functional.mse_loss(model(x), z), step, recipe)
     return model.eval().requires_grad_(False)
-
-
-def embed(model: nn.Module, x: Tensor) -> Tensor:
-    """Embed observations (N, D) without gradients."""
-    with torch.no_grad():
-        embedding: Tensor = model(x)
-    return embedding

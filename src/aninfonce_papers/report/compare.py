@@ -21,7 +21,7 @@ from aninfonce_papers.engine import (
     newest,
     study_names,
 )
-from aninfonce_papers.engine.row import configuration_key
+from aninfonce_papers.engine.row import configuration_key, shown_name
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Comparison:
 
     Attributes:
         cell: name of the cell.
-        metric: name of the metric.
+        metric: name of the metric, for readers.
         seeds: number of seeds.
         mean: over them.
         spread: standard deviation over them, if there are several.
@@ -83,12 +83,12 @@ class Section:
 
     @property
     def seeds(self) -> int:
-        """Number of seeds of the cell that has most."""
+        """Number of different seeds."""
         return len({row.seed for row in [*self.rows, *self.failures]})
 
     @property
     def minutes(self) -> float:
-        """Compute time of all rows."""
+        """Compute time of all rows that did not fail."""
         return sum(row.seconds for row in self.rows) / 60.0
 
     @property
@@ -110,7 +110,7 @@ class Section:
 
     @property
     def settings(self) -> list[str]:
-        """Sizes of the runs, each once."""
+        """Settings of the runs, each once: the preset's, or those of a cell that was run with others."""
         grid = {found.name: found.key for found in self.study.experiments(self.preset)}
         texts = (
             "as the preset has it"
@@ -184,7 +184,9 @@ def compare(rows: Sequence[Row]) -> list[Comparison]:
         for name in sorted(scalars, key=lambda metric: metric not in published):
             values = [row.number(name) for row in mine if name in row.metrics]
             spread = stdev(values) if len(values) > 1 else None
-            lines.append(Comparison(label, name, len(values), fmean(values), spread, published.get(name)))
+            lines.append(
+                Comparison(label, shown_name(name), len(values), fmean(values), spread, published.get(name))
+            )
     return lines
 
 

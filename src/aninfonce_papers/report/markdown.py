@@ -60,7 +60,7 @@ def results_page(chapters: Sequence[Chapter], parts: Sequence[Section]) -> str:
     text = [
         "# Results beside the published values",
         "",
-        "A claim is a sentence that committed rows can bear out or not, by the rule that stands beside it.",
+        "A claim is a sentence that is judged from committed rows, by the rule beside it.",
         "",
         *legend(),
     ]
@@ -174,5 +174,5 @@ def between(page: str, text: str, marks: tuple[str, str], name: str) -> str:
     before, start, rest = page.partition(first)
     _, end, after = rest.partition(last)
     if not start or not end:
-        raise ValueError(f"{name} must have the lines {first} and {last}, with what is generated in between")
+        raise ValueError(f"{name} must have the lines {first} and {last}, with generated text in between")
     return f"{before}{first}\n{text}{last}{after}"

@@ -15,7 +15,7 @@ _DECADES = 2.0
 
 
 def sparkline(measured: Sequence[Measured]) -> str:
-    """Draw values in the order of the claim, as SVG in which pointing at one tells its numbers."""
+    """Draw values in the order of the claim, as SVG that shows the numbers of a value under the pointer."""
     shown = [one for one in measured if one.numbers or one.published]
     heights = [height for one in shown for height in _heights(one)]
     if not heights:

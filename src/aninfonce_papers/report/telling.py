@@ -1,4 +1,4 @@
-"""Lines of the ledger as words: what is beside what, from how many seeds, and by which rule."""
+"""Lines of the ledger in words: the values, how many seeds they rest on, and why a claim is not reached."""
 
 from __future__ import annotations
 

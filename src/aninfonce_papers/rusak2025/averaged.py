@@ -1,4 +1,4 @@
-"""AnInfoNCE over several small batches a step: the gradient of the small batch size, with less noise."""
+"""AnInfoNCE over several small batches per step: the gradient of the small batch size, with less noise."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ class AveragedAnInfoNCE(AnInfoNCE):
     ) -> Tensor:
         """Compute the loss of anchors (N, d) and positives (N, d)."""
         if not (negatives is negatives_log_ratio is positives_log_ratio is None):
-            raise ValueError("`negatives` and log ratios must be left out: a batch has its own anchors alone")
+            raise ValueError(
+                "`negatives` and log ratios must be left out: negatives are the other anchors of a batch"
+            )
         if len(z0) < self.size:
             raise ValueError(f"`z0` must have at least {self.size} rows, one batch, got {len(z0)}")
         whole = len(z0) // self.size * self.size
@@ -63,7 +65,7 @@ class AveragedAnInfoNCE(AnInfoNCE):
         )
         to_positive = (anchors * positives).sum(dim=2) - 0.5 * positives.square().sum(dim=2)
         to_anchors = torch.baddbmm(-0.5 * anchors.square().sum(dim=2).unsqueeze(1), anchors, anchors.mT)
-        # The diagonal, an anchor beside itself, is no candidate: its positive takes the place.
+        # The diagonal compares an anchor with itself: its positive takes that place.
         logits = torch.diagonal_scatter(to_anchors, to_positive, dim1=1, dim2=2)
         return (logits.logsumexp(dim=2) - to_positive).mean()
 

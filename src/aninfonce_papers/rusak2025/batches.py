@@ -20,7 +20,7 @@ _PRECISION = 0.005
 # R² is all that is read here. A Λ̂ below the true one lets more anchors of a batch have a gradient
 # (`docs/training.md`), and needs no closing fit.
 _HELD = 15.0
-# Pairs of a step, however they are divided into batches: all batch sizes see as many.
+# Pairs of a step, however they are divided into batches: the same for all batch sizes, or nearly.
 _PAIRS = 1_000
 AVERAGED = (
     "On the laptop preset a step averages the gradient over as many batches as make up 1000 pairs (20 of"
@@ -39,7 +39,7 @@ class Panel:
         process: name of the preset process, with the column's value in place of `{}`.
         values: along the columns.
         published: R² of each column, by batch size.
-        steps: on a laptop, of columns that have others than the preset; the same at all batch sizes.
+        steps: on the laptop preset, of columns that need another number; the same at all batch sizes.
 
     """
 
@@ -82,7 +82,7 @@ def laptop_sizes(preset: Preset, batch_size: int) -> tuple[Sizes, Loss]:
         grows=False,
         closing_pairs=0,
         whiten=True,
-        # Gradients of so many pairs have little noise: higher rates only pass faster.
+        # Gradients of so many pairs have little noise: higher rates are only faster.
         rates=3.0,
         held=True,
     )

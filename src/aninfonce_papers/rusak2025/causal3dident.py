@@ -78,7 +78,7 @@ class ClassAndLatents(Score):
         return metrics
 
     def source(self, pairs: scenes.ScenePairs, seed: int) -> tuple[PairSource, ImageRows]:
-        """Give the pairs, and pictures whose colours they have."""
+        """Give the pairs, and pictures that show the statistics of their colours."""
         if not self.views.startswith("DGP"):
             return pairs.open(scene_process(size=None), seed, partial(_augmented, self.views, seed))
         changed = [column for name, columns in _GROUPS.items() if name in self.views for column in columns]

@@ -1,4 +1,4 @@
-"""Table 1 on CIFAR-10: AnInfoNCE keeps the augmentations that InfoNCE throws away, and pays in classes."""
+"""Table 1 on CIFAR-10: AnInfoNCE keeps augmentations that InfoNCE throws away, and pays in accuracy."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ STUDY = Study(
         " with InfoNCE, on average by four to five points, and classes as well. Without ℓ2 it is ahead on the"
         " backbone only, and the network before training is ahead of all three. The paper trains 40 times as"
         " long.",
-        "Of our ideas a Λ̂ for each group of augmentations keeps by far the most, on both layers, and pays a"
-        " few points of classes for it. A Λ̂ below InfoNCE keeps about as much as AnInfoNCE, and more classes"
+        "Of our ideas a Λ̂ for each group of augmentations keeps by far the most, on both layers, and costs a"
+        " few points of class accuracy. A Λ̂ below InfoNCE keeps about as much as AnInfoNCE, and more classes"
         " than InfoNCE.",
     ),
 )

@@ -42,8 +42,8 @@ _SAMPLERS: dict[str, Literal["exact", "approximate"]] = {
     "exact": "exact",
     "authors' sampler": "approximate",
 }
-# B: the first training is that of Figure 4 B with batches of 250. Its steps, those of the second training and
-# the pairs of one of these; the paper states none.
+# B: the first training is that of Figure 4 B with batches of 250. Steps of both trainings, then pairs of a
+# step of each; the paper states none.
 _STEPS = {"smoke": (20, 10), "laptop": (1_700, 5_000), "paper": (100_000, 100_000)}
 _FIRST_BATCH, _SECOND_BATCH = 250, 1_000
 # Rates of the second training, in those of the recipe.
@@ -256,7 +256,7 @@ STUDY = Study(
     plot=plot,
     remarks=(
         "B, on the laptop preset: both further trainings start from the network of Figure 4 B with"
-        " batches of 250, after 1700 steps, and train Λ̂ from 50 on. Without hard negatives Λ̂ soon is so"
+        " batches of 250, after 1700 steps, and train Λ̂ from 50 on. Without hard negatives Λ̂ is soon so"
         " large that hardly an anchor is confused with a positive, and R² ends near .85 from wherever it"
         " starts. With them R² is still rising at the end, and Λ̂, far above 50, is not yet that of the"
         " latents. In trials on seed 100, from .82 on, 1500 steps gave .86, at the recipe's rates and at"

@@ -113,7 +113,7 @@ def experiments(preset: Preset) -> list[Experiment]:
         ).model_copy(
             update={
                 "pairs": EnsemblePairs(kind=kinds.get(name), candidates=sizes.candidates),
-                # In Rᵈ all along: nothing folds there, and R² is the same under any affine map.
+                # In Rᵈ from start to end: nothing folds there, and R² is the same under any affine map.
                 "encoder": Encoder(space="unbounded" if name == "ensemble" and not paper else "sphere"),
             }
         )
@@ -129,7 +129,7 @@ def _alternating(z: Tensor, embedding: Tensor) -> list[int]:
 
 
 class Alternating(Conditional):
-    """Row i is drawn from law i mod k: whatever even slice is taken, it holds as many pairs of each kind."""
+    """Row i is drawn from law i mod k: of two laws, a slice of even length holds as many pairs of each."""
 
     def __init__(self, loc: Tensor, laws: Sequence[ConditionalFactory]) -> None:
         self.loc = loc
@@ -195,7 +195,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
             right.loglog(first, second, "o", color=f"C{number}", alpha=0.5)
     right.loglog([15, 250, 400], [250, 15, 400], "+", color="black", markersize=14, label="true Λ")
     left.set(xlabel="step", ylabel="R²", title="A (dotted: published, at its end)", ylim=(0.0, 1.05))
-    right.set(xlabel="Λ̂₁", ylabel="Λ̂₂", title="B, C: one point a column")
+    right.set(xlabel="Λ̂₁", ylabel="Λ̂₂", title="B, C: one point per column")
     left.legend(fontsize=8)
     right.legend(fontsize=8)
     return {"ensemble": figure}

@@ -61,7 +61,7 @@ def experiments(preset: Preset) -> list[Experiment]:
                     f"fig12/{value}",
                     sizes,
                     score,
-                    # TriCL is there to compare with: doing better than the paper's is no merit of ours.
+                    # TriCL only serves as a comparison: doing better than the paper's is no merit of ours.
                     {
                         metric: Published(r2, precision=_READING, goal="shown" if tricl else "higher")
                         for metric, r2 in known.items()

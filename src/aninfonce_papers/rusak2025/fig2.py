@@ -54,7 +54,7 @@ class StyleAndContent(ProcessScore):
     """R² of style and content, and Λ̂ of the two.
 
     Attributes:
-        panel: of the figure whose curves over the steps are kept by part, if it is one.
+        panel: of the figure that shows this run, if one does; curves of style and content are then kept.
 
     """
 
@@ -81,7 +81,7 @@ class StyleAndContent(ProcessScore):
 
 
 class OptimalLoss(Score):
-    """The loss that no encoder can be below, at the true latents.
+    """The loss at the true latents, which no encoder can be below.
 
     Attributes:
         negatives: of an anchor.

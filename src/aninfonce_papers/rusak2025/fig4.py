@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
 
-from aninfonce_papers.engine import Experiment, Preset, Row, Study
+from aninfonce_papers.engine import Experiment, Preset, Study
 from aninfonce_papers.engine.published import ANINFONCE
 from aninfonce_papers.rusak2025.batches import AVERAGED, Panel, draw, panel_experiments
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # The number of latents at Λ = 75 (A), and Λ for 20 latents (B).
 PANELS = (
@@ -50,17 +46,12 @@ def experiments(preset: Preset) -> list[Experiment]:
     return [found for panel in PANELS for found in panel_experiments(panel, preset, _PAPER_STEPS)]
 
 
-def plot(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Draw both grids."""
-    return draw(PANELS, rows)
-
-
 STUDY = Study(
     name="fig4",
     title="Batch size against the number of latents and their concentration",
     paper=ANINFONCE,
     source="Figure 4; ours on held-out pairs",
     experiments=experiments,
-    plot=plot,
+    plot=partial(draw, PANELS),
     remarks=(AVERAGED,),
 )

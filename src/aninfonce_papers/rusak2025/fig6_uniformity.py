@@ -79,7 +79,7 @@ def _experiment(preset: Preset, number: int, *, potential: bool) -> Experiment:
             "domain accuracy": Published(accuracy, precision=_PRECISION, goal="equal"),
         },
         loss=Loss(options={"potential": True}) if potential else None,
-        # The recipe's steps onto the sphere take anchors for uniform, which these are not.
+        # The recipe's map to the sphere assumes uniform anchors.
         space="sphere" if preset == "paper" else "unbounded",
         slower=1.2 if potential else 0.8,
     )

@@ -83,10 +83,10 @@ class Overlap(Score):
 
 
 class StepsToLevels(ProcessScore):
-    """When R² on held-out pairs is first at each level; nothing of a level that it never reaches.
+    """The step at which R² on held-out pairs first reaches each level; levels never reached are left out.
 
     Attributes:
-        batches: that a step averages over. Each counts as a step, as it does where a step has one.
+        batches: that a step averages over. Each counts as one step, as in runs with one batch per step.
 
     """
 
@@ -105,7 +105,7 @@ class StepsToLevels(ProcessScore):
 
 
 def steps_to(steps: Sequence[int], r2: Sequence[float]) -> dict[str, int]:
-    """Say at which step each level is first seen.
+    """Give the step at which each level is first reached.
 
     >>> steps_to([100, 200, 300], [0.5, 0.71, 0.69])
     {'steps to R² 0.6': 200, 'steps to R² 0.7': 200}

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
 
-from aninfonce_papers.engine import Experiment, Preset, Row, Study
+from aninfonce_papers.engine import Study
 from aninfonce_papers.engine.published import ANINFONCE
 from aninfonce_papers.rusak2025.batches import AVERAGED, Panel, draw, panel_experiments
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # At Λ = 75.
 PANEL = Panel(
@@ -26,22 +22,12 @@ PANEL = Panel(
 )
 
 
-def experiments(preset: Preset) -> list[Experiment]:
-    """Give the grid."""
-    return panel_experiments(PANEL, preset, 500_000)
-
-
-def plot(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Draw the grid."""
-    return draw([PANEL], rows)
-
-
 STUDY = Study(
     name="fig9",
     title="Batch size against the number of latents after many steps",
     paper=ANINFONCE,
     source="Figure 9, after 500 000 steps; ours on held-out pairs",
-    experiments=experiments,
-    plot=plot,
+    experiments=partial(panel_experiments, PANEL, paper_steps=500_000),
+    plot=partial(draw, [PANEL]),
     remarks=(AVERAGED,),
 )

@@ -1,4 +1,4 @@
-"""Table 1 on ImageNet, or on any folder of pictures with one folder a class."""
+"""Table 1 on ImageNet, or on any folder of pictures with one folder per class."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _PROMISED = {
 
 
 class BlockOrthogonality(ProcessScore):
-    """How far the map from latents to embedding, and Λ̂, are from what is promised."""
+    """How far the map from latents to embedding, and Λ̂, are from what the theorem promises."""
 
     def measure(self, outcome: Outcome) -> Metrics:
         """Score one training."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import torch
 from scipy.optimize import minimize_scalar
 
+from aninfonce.extending import embed_in_chunks
 from aninfonce.losses import LpInfoNCE
 from aninfonce.metrics import identity_baseline
 from aninfonce.processes import process_settings
@@ -26,7 +27,7 @@ from aninfonce_papers.engine.on_process import (
     process_of,
     recovery,
 )
-from aninfonce_papers.models.supervised import embed, fit_supervised
+from aninfonce_papers.models.supervised import fit_supervised
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 Space = Literal["sphere", "box", "unbounded"]
 Head = Literal["learnable-sphere", "box", "unbounded"]
 
-# The head, and the loss in cl-ica's counting: all anchors are negatives, the own one included.
+# The head, and the loss in cl-ica's counting: all anchors are negatives, even the anchor itself.
 # On the sphere a trained radius stands for the concentration of the model's conditional.
 HEADS: dict[Space, Head] = {"sphere": "learnable-sphere", "box": "box", "unbounded": "unbounded"}
 LOSSES: dict[str, Loss] = {
@@ -64,9 +65,9 @@ class TableRow(NamedTuple):
     fails: bool = False
     """Whether it is meant to fail."""
     laptop: Callable[[Sizes], Sizes] | None = None
-    """What changes sizes on that preset."""
+    """Changes the sizes on that preset."""
     slower: float = 1.0
-    """A step of those, in steps of the other rows."""
+    """How many times longer a step of those sizes takes."""
 
     def sizes(self, preset: Preset) -> Sizes:
         """Give the sizes of the row."""
@@ -143,7 +144,7 @@ class IdentityBaseline(ProcessScore):
 
 
 class SupervisedBaseline(ProcessScore):
-    """The same encoder, told the latents.
+    """The same encoder, trained on the true latents.
 
     Attributes:
         head: what it ends in.
@@ -159,7 +160,7 @@ class SupervisedBaseline(ProcessScore):
         model = fit_supervised(process, config.recipe, seed, encoder=config.encoder.name, head=self.head)
         test = self.fresh(process, seed)
         assert test.z is not None
-        return recovery(test.z, embed(model, test.x))
+        return recovery(test.z, embed_in_chunks(model, test.x))
 
 
 def table_experiments(

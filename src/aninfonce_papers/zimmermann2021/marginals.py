@@ -17,6 +17,7 @@ from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Row, Stud
 from aninfonce_papers.engine.drawing import marks, new_figure
 from aninfonce_papers.engine.on_process import SIZES, Outcome, ProcessScore, curves, on_process
 from aninfonce_papers.engine.published import CL_ICA
+from aninfonce_papers.engine.row import shown_name
 from aninfonce_papers.zimmermann2021.cl_ica import LOSSES
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _experiment(preset: Preset, kappa: float, *, potential: bool) -> Experiment:
         sizes,
         DistanceFromUniform(test_pairs=sizes.test_pairs, marginal=kappa, draws=_DRAWS[preset]),
         loss=Loss(options={"potential": True}) if potential else LOSSES["vMF"],
-        # With β in Rᵈ: the recipe's steps onto the sphere take anchors for uniform.
+        # With β in Rᵈ: the recipe's map to the sphere assumes uniform anchors.
         space="unbounded" if potential else "learnable-sphere",
         slower=1.2 if potential else 1.0,
     )
@@ -109,7 +110,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
     axes = figure.add_subplot()
     places = {_name(kappa): kappa for kappa in _MARGINALS}
     for metric, colour in (("R²", "black"), ("mass to move", "C0")):
-        marks(axes, rows, places, metric, color=colour, alpha=0.7, label=metric)
+        marks(axes, rows, places, metric, color=colour, alpha=0.7, label=shown_name(metric))
     corrected = {_name(kappa, potential=True): kappa for kappa in _MARGINALS}
     marks(axes, rows, corrected, "R²", color="C2", alpha=0.7, label="R² with β")
     axes.axvline(_CONDITIONAL, color="black", linestyle=":", linewidth=1, label="κ of the conditional")
@@ -127,6 +128,6 @@ STUDY = Study(
     plot=plot,
     remarks=(
         "Rows with β, which are ours, have a trained potential of the candidates beside −½ΔᵀΛ̂Δ, in Rᵈ and on"
-        " decorrelated inputs. The loss of the others takes anchors for uniform.",
+        " decorrelated inputs. The loss of the others assumes uniform anchors.",
     ),
 )

@@ -109,7 +109,7 @@ class Sizes:
 
     @property
     def of_stored(self) -> Sizes:
-        """The same for augmentations of pictures that are there: at night fewer steps, which take longer."""
+        """Sizes for augmentations of stored pictures; overnight half the steps, since each takes longer."""
         return replace(self, uses=0, steps=self.steps // 2) if self.uses else self
 
     def seconds(self, factor: float = 1.0) -> float:
@@ -168,7 +168,7 @@ class ScenePairs(Pairs):
 
     @property
     def held_out(self) -> float:
-        """None of a data set that has test pictures, as published; of a few, enough to be evaluated on."""
+        """A tenth of rendered pictures, at least 16; none of a folder, which has test pictures of its own."""
         return max(0.1, 16 / self.images) if self.data == RENDERED else 0.0
 
     @property
@@ -203,7 +203,7 @@ class ScenePairs(Pairs):
         views: Callable[[ImageRows], PairSource] | None = None,
         pairs: int | None = None,
     ) -> tuple[PairSource, ImageRows]:
-        """Give the training pairs, and pictures whose colours they have.
+        """Give the training pairs, and pictures that show the statistics of their colours.
 
         Args:
             law: of the latents.

@@ -41,18 +41,18 @@ if TYPE_CHECKING:
 Embed = Callable[[Tensor], Tensor]
 
 DIM = 10
-# The setting `data` of videos that are made for the purpose; anything else is a file.
+# The setting `data` for generated videos; anything else is a file.
 MADE = "generated"
 
 
 class TableRow(NamedTuple):
-    """A column of the table: a model and where its embedding lives, with both published values."""
+    """A model of the table, where its embedding lives, and both published values."""
 
     model: str
     space: Literal["unbounded", "box"]
     published: Mapping[str, tuple[float, float]]
     fails: bool = False
-    """Whether it is there to be compared with, rather than to be surpassed."""
+    """Whether it only serves as a comparison."""
 
 
 # Frames between anchor and positive, at most, by the mean time between them in the table.
@@ -91,7 +91,7 @@ class FramePairs(Pairs):
 
     @property
     def held_out(self) -> float:
-        """None: the published protocol trains and scores on the same frames."""
+        """0: the published protocol trains and scores on the same frames."""
         return 0.0
 
     def open(self, seed: int) -> tuple[SequenceSource, str]:
@@ -185,8 +185,8 @@ def _experiment(row: TableRow, time: str, preset: Preset) -> Experiment:
 def _recipe(preset: Preset, *, slow: bool) -> Recipe:
     """Give the recipe of a model; on a laptop Muon moves the kernels.
 
-    SlowVAE, whose decoder has transposed convolutions, keeps Adam and the authors' batches, and takes as long
-    with its more steps.
+    SlowVAE, whose decoder has transposed convolutions, keeps Adam and the authors' batch size, and takes more
+    steps in about the same time.
     """
     steps, batch_size = _SIZES[preset][:2]
     if slow and preset == "laptop":

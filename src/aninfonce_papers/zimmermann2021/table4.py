@@ -11,14 +11,14 @@ from pydantic import JsonValue
 from torch import Tensor
 
 from aninfonce.augment import ViewSource, simclr
-from aninfonce.extending import pixel_tensor, stream
+from aninfonce.extending import embed_in_chunks, pixel_tensor, stream
 from aninfonce.metrics import identity_baseline, linear_r2
 from aninfonce_papers.engine import Experiment, Loss, Metrics, Preset, Published, Row, Score, Study
 from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.on_process import curves, recovery
 from aninfonce_papers.engine.published import CL_ICA
 from aninfonce_papers.engine.row import PRESETS
-from aninfonce_papers.models.supervised import embed, supervise
+from aninfonce_papers.models.supervised import supervise
 from aninfonce_papers.worlds.scenes import LATENTS, scene_process
 from aninfonce_papers.worlds.scenes.pairs import BOX
 from aninfonce_papers.zimmermann2021 import scenes
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Law = Literal["normal", "laplace", "augmentations"]
 
 R2, MCC = "R² [%]", "MCC [%]"
-# Curve of R² of each latent, as the training's history has it.
+# Name of the curve of each latent's R² in the history of a training.
 PER_LATENT = "r2_per_latent"
 # Pairs, space and model; R² and its spread, MCC and its spread.
 ROWS: tuple[tuple[Law, Space, str, tuple[float, float], tuple[float, float]], ...] = (
@@ -93,7 +93,7 @@ class Contrastive(SceneScore):
 
 
 class Supervised(SceneScore):
-    """The same network, told the latents."""
+    """The same network, trained on the true latents."""
 
     def embed(self, experiment: Experiment, x: Tensor, seed: int) -> tuple[Tensor, Metrics]:
         """Train on the squared error to the latents, and embed pictures."""
@@ -108,7 +108,7 @@ class Supervised(SceneScore):
 
         model = encoder.network(pairs.standardize(images), seed)
         supervise(model, draw, experiment.recipe)
-        return torch.cat([embed(model, part) for part in torch.split(x, 512)]), {}
+        return embed_in_chunks(model, x, chunk=512), {}
 
 
 class Identity(Score):
@@ -123,10 +123,10 @@ class Identity(Score):
 
 
 def experiments(preset: Preset) -> list[Experiment]:
-    """Give the five rows and the two baselines; and some of them in ways of our own, that see rotation."""
+    """Give the five rows and the two baselines, and some of them in our own ways, to see rotation."""
     sizes = scenes.SIZES[preset]
     rows = [_row(number, sizes) for number in range(1, len(ROWS) + 1)]
-    # Told the latents, a network needs fewer steps, and no pictures but those that there are.
+    # A supervised network needs fewer steps, and only the stored pictures.
     stored = replace(sizes, uses=0, night=False)
     told = _supervised(replace(stored, steps=4_000) if preset == "overnight" else stored)
     identity = Experiment(
@@ -143,7 +143,7 @@ def experiments(preset: Preset) -> list[Experiment]:
     if preset == "overnight":
         return [*found, *(_row(number, sizes, "hard negatives") for number in (1, 2, 3, 4))]
     # Ours: larger pictures, a network that looks closely at the object, and batches of pictures that look
-    # alike, which only turns tell apart.
+    # alike, which differ mostly by rotation.
     closer = replace(sizes, encoder="glimpse", size=28)
     if preset == "laptop":
         closer = replace(closer, size=64, images=30_000, steps=700, temperature=0.1)
@@ -247,6 +247,7 @@ STUDY = Study(
         "At the laptop preset's 48 pixels no row sees the object's rotation, and the supervised network"
         " hardly. The other seven latents fit on a sphere, so that row 4 keeps its R² here.",
         "With a closer look, at 64 pixels, the supervised network sees rotation: the pictures show it. The"
-        " contrastive ones have only begun to after 700 steps, too little for a sphere to be too small.",
+        " contrastive ones have only begun to see it after 700 steps, too little to show that a sphere is too"
+        " small.",
     ),
 )

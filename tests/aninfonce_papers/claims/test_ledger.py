@@ -116,7 +116,7 @@ def test_methods_that_are_meant_to_fail_do(lines):
 def test_claims_of_other_data_say_so(lines):
     for line in lines:
         if {"table3", "table4", "causal3dident"} & set(line.studies):
-            assert re.search("drawn here|generated|not at hand", line.claim.caveat), line.claim.sentence
+            assert re.search("that we rendered|generated|not at hand", line.claim.caveat), line.claim.sentence
 
 
 def test_sentences_stand_once(lines):

@@ -87,7 +87,7 @@ def test_a_stopped_run_loses_nothing_and_resumes(tmp_path, stop, jobs):
     assert sorted(row.seed for row in kept) == [0, 0, 1, 1]
     if stop == signal.SIGINT:
         assert run.returncode == 130
-        assert "the same command goes on" in told
+        assert "run the same command again to go on" in told
     else:
         assert run.returncode == -signal.SIGKILL
 

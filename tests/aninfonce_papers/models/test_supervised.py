@@ -4,7 +4,7 @@ import torch
 
 from aninfonce.processes import process
 from aninfonce.training import Recipe
-from aninfonce_papers.models.supervised import embed, fit_supervised
+from aninfonce_papers.models.supervised import fit_supervised
 
 
 def test_inputs_are_decorrelated_if_the_recipe_says_so():
@@ -14,6 +14,6 @@ def test_inputs_are_decorrelated_if_the_recipe_says_so():
     for whiten in (False, True):
         recipe = Recipe(steps=60, batch_size=64, whiten=whiten)
         model = fit_supervised(world, recipe, seed=0, head="box")
-        errors[whiten] = float((embed(model, batch.x) - batch.z).square().mean())
-    # One draw a layer leaves a mixing that is badly conditioned: the first layer is slow to undo it.
+        errors[whiten] = float((model(batch.x) - batch.z).square().mean())
+    # One draw per layer leaves a mixing that is badly conditioned: the first layer is slow to undo it.
     assert errors[True] < 0.7 * errors[False]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 METRIC = "domain accuracy [%]"
-# Data set of the paper, published accuracy, and the share of the steps: digits are soon told.
+# Data set of the paper, published accuracy, and the share of the steps: digits need few.
 _KINDS: dict[str, tuple[Literal["mnist", "cifar10"], float, float]] = {
     "grey images": ("mnist", 99.1, 0.2),
     "colour images": ("cifar10", 99.2, 1.0),
@@ -43,8 +43,8 @@ class PlainImages(Pairs):
 
     Attributes:
         dataset: by name.
-        train: to learn from.
-        asked: to answer for.
+        train: how many to train on.
+        asked: how many test images to classify.
 
     """
 

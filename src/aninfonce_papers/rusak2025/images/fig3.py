@@ -1,4 +1,4 @@
-"""Figure 3: latents of a VAE recovered from its images, and real digits told apart by them."""
+"""Figure 3: latents of a VAE recovered from its images, and real digits classified by them."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
 
 def _draw_blocks(figure: Figure, rows: Sequence[Row]) -> None:
     left, right = figure.subplots(1, 2)
-    original = all(known.goal != "shown" for row in rows for known in row.published.values())
+    original = all(row.is_judged for row in rows)
     for colour, loss in enumerate(R2):
         places = {_block_name(loss, value): float(value) for value in VALUES}
         lines = [(left, part, mark, R2[loss][part]) for part, mark in (("content", "o"), ("style", "s"))]

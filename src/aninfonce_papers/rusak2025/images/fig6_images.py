@@ -1,4 +1,4 @@
-"""Figures 6 A, B and 7: what augmentation does to one image is no normal step in the latents of a VAE."""
+"""Figures 6 A, B and 7: augmentations of one image are not normally distributed in the latents of a VAE."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def experiments(preset: Preset) -> list[Experiment]:
         )
         for name, steps in named.items()
     ]
-    score = CropsAndFlips(real=views.real_images(preset))
+    score = CropsAndFlips(real=views.REAL[preset])
     known = {"class accuracy": Published(NEIGHBOURS, precision=5e-4)}
     encoder = views.on_views("encoder", preset, "InfoNCE", score, known, seconds=2 * _SECONDS[preset])
     return [*forms, encoder]
@@ -176,7 +176,7 @@ def _draw_conditionals(row: Row) -> Figure:
             axes.plot(middle, stats.norm.pdf(middle), color="black", linewidth=0.7)
             axes.set(xticks=[], yticks=[])
     figure.suptitle(
-        f"{row.cell}: a row an image, a column a latent (orange: two modes; line: normal)", fontsize=9
+        f"{row.cell}: one row per image, one column per latent (orange: two modes; line: normal)", fontsize=9
     )
     return figure
 

@@ -1,4 +1,4 @@
-"""Appendix G: pairs made by augmentation, where keeping more of them costs some of the classes."""
+"""Appendix G: pairs made by augmentation; keeping more of these costs some class accuracy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SimCLRViews(views.ViewScore):
 
 def experiments(preset: Preset) -> list[Experiment]:
     """Give both losses."""
-    score = SimCLRViews(real=views.real_images(preset))
+    score = SimCLRViews(real=views.REAL[preset])
     return [
         views.on_views(
             loss,
@@ -58,7 +58,7 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
                 values = [row.number(metric) for metric in PUBLISHED]
                 axes.bar(places, values, 0.3, color=f"C{number}", alpha=0.8)
         axes.plot([], [], "s", color=f"C{number}", alpha=0.8, label=loss)
-        if all(known.goal != "shown" for row in rows for known in row.published.values()):
+        if all(row.is_judged for row in rows):
             known = [values[loss] for values in PUBLISHED.values()]
             axes.plot(places, known, "_", color="black", markersize=22)
     axes.set_xticks([place + 0.175 for place in range(len(PUBLISHED))], list(PUBLISHED))

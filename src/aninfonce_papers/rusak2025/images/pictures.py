@@ -1,4 +1,4 @@
-"""Small pictures inside result rows: a text each, and grids drawn of them."""
+"""Small pictures inside result rows, one string each, and grids of them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from aninfonce_papers.engine.drawing import new_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# One hexadecimal digit a pixel: a picture of 28 × 28 takes less than 1 kB of JSON.
+# One hexadecimal digit per pixel: a picture of 28 × 28 takes less than 1 kB of JSON.
 _LEVELS = 15
 _DIGITS = "0123456789abcdef"
 
 
 def packed(images: Tensor) -> list[str]:
-    """Write grey square images, from 0 to 1, as texts.
+    """Write grey square images, from 0 to 1, as strings.
 
     >>> import torch
     >>> packed(torch.tensor([0.0, 1.0, 0.5, 0.0]).view(1, 1, 2, 2))
@@ -30,7 +30,7 @@ def packed(images: Tensor) -> list[str]:
         images: (N, 1, S, S) or (N, S·S).
 
     Returns:
-        One text an image, a digit a pixel.
+        One string per image, one digit per pixel.
 
     """
     levels = (images.flatten(1).clamp(0, 1) * _LEVELS).round().int().tolist()
@@ -52,7 +52,7 @@ def draw_grid(columns: Mapping[str, Sequence[str]], title: str) -> Figure:
     """Draw pictures side by side, one column for each name.
 
     Args:
-        columns: packed pictures by name, as many in each.
+        columns: packed pictures by name.
         title: of the whole.
 
     Returns:

@@ -18,7 +18,7 @@ from aninfonce_papers.rusak2025.images import world
 
 READOUTS = ("crop", "blur")
 # Views take longer to make than to learn from, and probes need not see all images.
-_REAL = {**world.REAL, "laptop": world.RealImages(known=20_000, asked=10_000)}
+REAL = {**world.REAL, "laptop": world.RealImages(known=20_000, asked=10_000)}
 _EVALUATION_PAIRS = {"smoke": 256, "laptop": 1_024, "paper": 1_024}
 
 
@@ -67,7 +67,7 @@ def on_views(
     seconds: float,
     steps: int | None = None,
 ) -> Experiment:
-    """Put an experiment on views together: as on decoded images, since only the pairs should differ.
+    """Build an experiment on views: as on decoded images, since only the pairs should differ.
 
     Args:
         name: unique in the study.
@@ -99,11 +99,6 @@ def on_views(
         judged_if=world.JUDGED_IF,
         seconds=seconds,
     )
-
-
-def real_images(preset: Preset) -> world.RealImages:
-    """Give the images to score on."""
-    return _REAL[preset]
 
 
 def readout_accuracy(

@@ -36,7 +36,7 @@ SIZES: dict[Preset, Sizes] = {
     "paper": Sizes("paper", 100_000, 1_000, 10_000, 0.3),
 }
 DIM = 10
-# A decoder is slow for few rows; so many images in advance still fit into memory.
+# A decoder is slow for few rows; this many decoded images still fit into memory.
 _BULK = 8_192
 _CHUNK = 4_096
 _WHITENING_IMAGES = 4_096
@@ -48,7 +48,7 @@ class ImagePairs(Pairs):
     Attributes:
         dataset: of images.
         vae_images: that the VAE is trained on.
-        vae_epochs: how often; the paper takes 50, and 12 are enough for digits that look like digits.
+        vae_epochs: passes over them. The paper takes 50; 12 are enough for digits that look like digits.
         vae_width: of its hidden layers.
 
     """
@@ -99,7 +99,7 @@ def decoded(preset: Preset, concentration: tuple[float, ...]) -> DecodedPairs:
 
 
 class RealImages(Part):
-    """Real images with their classes, to look among and to ask about."""
+    """Real images with their classes: how many to search for neighbours, and how many to classify."""
 
     known: PositiveInt
     asked: PositiveInt

@@ -54,7 +54,7 @@ class SimCLRPairs(Pairs):
         images: to train on, and to fit probes on.
         test_images: to score probes on.
         grouped: whether the views of a pair differ in one group of augmentations, each in turn.
-        ahead: whether a thread makes the views of the next step meanwhile.
+        ahead: whether a thread makes the views of the next step during the present one.
 
     """
 
@@ -67,7 +67,7 @@ class SimCLRPairs(Pairs):
 
     @property
     def held_out(self) -> float:
-        """None: the table is of encoders that were trained on all images; probes have test images."""
+        """0: encoders of the table are trained on all images; probes have test images of their own."""
         return 0.0
 
     def split(self, name: Literal["train", "test"], seed: int) -> LabelledImages:
@@ -199,7 +199,7 @@ def train_and_probe(fabric: Fabric, experiment: Experiment, seed: int, folder: P
         fabric: launched.
         experiment: to run.
         seed: of images, weights and views.
-        folder: for checkpoints, from which a run that was killed goes on; None for none.
+        folder: for checkpoints, from which a killed run goes on; no checkpoints if None.
 
     Returns:
         The results, on the first process; the others end here.
@@ -220,7 +220,7 @@ def train_and_probe(fabric: Fabric, experiment: Experiment, seed: int, folder: P
             "value": [round(row["loss"], 4) for row in rows],
         }
         found = {"loss": curve, **_concentration(fitted)}
-    # The first process goes on alone. Whether it probes or not, Python's own way out could abort any of them.
+    # The first process goes on alone. Python's normal exit could abort any of them, whether it probes or not.
     leave_process_group(stay=fabric.is_global_zero)
     probe = sgd_probe if score.probe == "sgd" else logistic_probe
     test = pairs.split("test", seed)
@@ -263,7 +263,8 @@ def training_config(experiment: Experiment, images: int, columns: int, seed: int
 
     Args:
         experiment: to run.
-        images: that there are; as many epochs if they are fewer than the experiment names.
+        images: how many there are. If fewer than the experiment asks for, steps and warm-up shrink with them,
+            so that the epochs stay the same.
         columns: that the loss sees.
         seed: of the run.
 

@@ -68,7 +68,7 @@ class Sizes:
 
     @property
     def steps(self) -> int:
-        """Of all epochs."""
+        """Steps of all epochs."""
         return self.epochs * max(1, self.images // self.batch_size)
 
     def build(self) -> Recipe:
@@ -96,7 +96,7 @@ def table_experiments(
     paper: Sizes,
     printed: Mapping[str, Mapping[str, Sequence[float]]],
 ) -> list[Experiment]:
-    """Make one experiment a method.
+    """Make one experiment per method.
 
     Args:
         methods: to train, and "untrained".

@@ -17,7 +17,7 @@ from aninfonce.metrics import linear_probe_accuracy
 from aninfonce_papers.engine import Metrics
 from aninfonce_papers.rusak2025.simclr.network import Network
 
-# Each is read out as strong as the views of training are at most. Factors of 1.8 cut many pixels off at
+# Each is read out at the largest strength that views of training have. Factors of 1.8 cut many pixels off at
 # white, which alone gives brightness and contrast away; half of the change does so less.
 READOUTS: dict[str, float | None] = {
     "grey": None,
@@ -39,6 +39,7 @@ LAYERS = ("backbone", "projector")
 Probe = Callable[[Tensor, Tensor, Tensor, Tensor], float]
 
 _CHUNK = 512
+_SGD_RATE, _SGD_EPOCHS, _SGD_BATCH = 30.0, 30, 256
 
 
 def metric_name(layer: str, what: str) -> str:
@@ -171,16 +172,7 @@ def logistic_probe(train: Tensor, classes: Tensor, test: Tensor, truth: Tensor) 
     return linear_probe_accuracy(train, classes.int(), test, truth.int(), max_iter=300).mean
 
 
-def sgd_probe(
-    train: Tensor,
-    classes: Tensor,
-    test: Tensor,
-    truth: Tensor,
-    *,
-    lr: float = 30.0,
-    epochs: int = 30,
-    batch_size: int = 256,
-) -> float:
+def sgd_probe(train: Tensor, classes: Tensor, test: Tensor, truth: Tensor) -> float:
     """Accuracy of a linear layer trained as in the paper: momentum .9, a cosine schedule, no weight decay.
 
     The features are centred, and divided by one number so that their rows have length 1 on average: that
@@ -191,9 +183,6 @@ def sgd_probe(
         classes: (N,).
         test: (M, k).
         truth: (M,).
-        lr: rate at the start.
-        epochs: over the training rows.
-        batch_size: of each step.
 
     Returns:
         Share of test rows that are right.
@@ -209,11 +198,11 @@ def sgd_probe(
     layer: nn.Linear = nn.utils.skip_init(nn.Linear, *sizes, device=device)  # type: ignore[no-untyped-call]
     for parameter in layer.parameters():
         nn.init.zeros_(parameter)
-    optimizer = torch.optim.SGD(layer.parameters(), lr=lr, momentum=0.9)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=_SGD_RATE, momentum=0.9)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, _SGD_EPOCHS)
     order = stream(0, "order of the probe")
-    for _ in range(epochs):
-        for rows in torch.split(torch.randperm(len(train), generator=order).to(device), batch_size):
+    for _ in range(_SGD_EPOCHS):
+        for rows in torch.split(torch.randperm(len(train), generator=order).to(device), _SGD_BATCH):
             optimizer.zero_grad()
             nn.functional.cross_entropy(layer(train[rows]), targets[rows]).backward()  # type: ignore[no-untyped-call]
             optimizer.step()

@@ -53,15 +53,15 @@ class Layout:
     ground_colour: Floats
 
 
-def check_latents(latents: npt.ArrayLike, name: str = "latents") -> Floats:
+def check_latents(latents: npt.ArrayLike) -> Floats:
     """Require (n, 10) numbers in [−1, 1]."""
     raw = np.asarray(latents, dtype=np.float64)
     if raw.ndim != 2 or raw.shape[1] != len(LATENTS):
-        raise ValueError(f"`{name}` must have shape (n, {len(LATENTS)}), got {describe(raw)}")
+        raise ValueError(f"`latents` must have shape (n, {len(LATENTS)}), got {describe(raw)}")
     # Written so that NaN is refused too.
     outside = int((~(np.abs(raw) <= 1 + _LATENTS_WITHIN)).any(axis=1).sum())
     if outside:
-        raise ValueError(f"`{name}` must lie in [−1, 1], got {outside} of {len(raw)} row(s) outside")
+        raise ValueError(f"`latents` must lie in [−1, 1], got {outside} of {len(raw)} row(s) outside")
     return raw
 
 

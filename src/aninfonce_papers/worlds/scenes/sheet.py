@@ -6,26 +6,21 @@ from pathlib import Path
 
 import numpy as np
 
-from aninfonce.extending import check_count, pillow, whole_file
+from aninfonce.extending import pillow, whole_file
 from aninfonce_papers.worlds.scenes.layout import LATENTS
 from aninfonce_papers.worlds.scenes.renderer import SceneRenderer
 from aninfonce_papers.worlds.scenes.shapes import SHAPES
 
 _MARGIN = 92
+# Side of a picture in pixels.
+_SIZE = 72
 
 
-def contact_sheet(path: str | Path, *, size: int = 72, columns: int = 7) -> Path:
-    """Draw one row per latent, from −1 to 1 with all others fixed, and a last row of the seven objects.
-
-    Args:
-        path: of the PNG.
-        size: side of each picture.
-        columns: pictures in a row.
-
-    """
+def contact_sheet(path: str | Path) -> Path:
+    """Draw a PNG: one row per latent, from −1 to 1 with all others fixed, and a last row of the objects."""
     from PIL import ImageDraw
 
-    check_count(columns, "columns", minimum=len(SHAPES))
+    size, columns = _SIZE, len(SHAPES)
     # Turned a little out of the symmetric view.
     base = np.zeros((columns, len(LATENTS)))
     base[:, 4:6] = -0.1, 0.2
@@ -35,7 +30,7 @@ def contact_sheet(path: str | Path, *, size: int = 72, columns: int = 7) -> Path
         row[:, latent] = np.linspace(-1, 1, columns)
         rows.append(row)
     classes = np.zeros((len(rows) + 1, columns), dtype=np.int64)
-    classes[-1] = np.arange(columns) % len(SHAPES)
+    classes[-1] = np.arange(columns)
     with SceneRenderer(size, SHAPES) as renderer:
         pixels = renderer.render(np.concatenate([*rows, base]), classes.ravel())
     tiles = pixels.reshape(*classes.shape, 3, size, size).transpose(0, 3, 1, 4, 2)

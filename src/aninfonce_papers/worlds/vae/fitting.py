@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 import torch
 from filelock import FileLock
-from torch import Tensor
 
 from aninfonce.extending import (
     ProgressBars,
     Snapshot,
     describe,
+    pack_state,
     read_snapshot,
     remove_leftovers,
     stream,
+    unpack_state,
     write_snapshot,
 )
 from aninfonce.training import CheckpointError
@@ -125,6 +126,7 @@ class VAERun:
         self.vae = VAE(tuple(images.shape[1:]), settings)
         self.optimizer = torch.optim.Adam(self.vae.parameters(), lr=settings.lr)
         self.generator = stream(settings.seed, "images and noise")
+        self._parts = {"vae": self.vae}, [self.optimizer], {"noise": self.generator}
         self.history: list[float] = []
         if unfinished is not None and unfinished.exists():
             self._restore(unfinished)
@@ -135,7 +137,7 @@ class VAERun:
             self.history.append(self._epoch(epoch))
             report(epoch + 1, self.history[-1])
             if self.unfinished is not None and (epoch + 1) % _KEEP_EVERY == 0:
-                write_snapshot(self.unfinished, Snapshot(self._tensors(), {"history": self.history}))
+                self._save(self.unfinished)
         if self.unfinished is not None:
             shutil.rmtree(self.unfinished, ignore_errors=True)
         self.vae.history = tuple(self.history)
@@ -159,25 +161,17 @@ class VAERun:
             total += float(loss.detach())
         return total / steps
 
-    def _tensors(self) -> dict[str, Tensor]:
-        tensors = {f"model.{name}": value for name, value in self.vae.state_dict().items()}
-        for name, weight in self.vae.named_parameters():
-            for what, value in self.optimizer.state[weight].items():
-                tensors[f"adam.{what}.{name}"] = value
-        return {**tensors, "generator": self.generator.get_state()}
+    def _save(self, path: Path) -> None:
+        state = pack_state(*self._parts)
+        write_snapshot(path, Snapshot(state.tensors, {**state.facts, "history": self.history}))
 
     def _restore(self, path: Path) -> None:
         """Go on from a snapshot; one that cannot be read costs no more than its epochs."""
         try:
             snapshot = read_snapshot(path)
+            unpack_state(snapshot, *self._parts)
         except CheckpointError:
             return
-        tensors = snapshot.tensors
-        self.vae.load_state_dict({name: tensors[f"model.{name}"] for name in self.vae.state_dict()})
-        for name, weight in self.vae.named_parameters():
-            kinds = ("step", "exp_avg", "exp_avg_sq")
-            self.optimizer.state[weight] = {kind: tensors[f"adam.{kind}.{name}"] for kind in kinds}
-        self.generator.set_state(tensors["generator"])
         self.history = list(snapshot.facts["history"])
 
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 from filelock import FileLock
 
+from aninfonce.extending import Snapshot, read_snapshot, write_snapshot
 from aninfonce.training import CheckpointError
 from aninfonce_papers.worlds.vae import VAE, VAESettings, load_vae, save_vae, train_vae
 from aninfonce_papers.worlds.vae.fitting import VAERun
@@ -97,8 +98,8 @@ def test_bad_input_is_named(tmp_path):
         load_vae(tmp_path / "nothing")
 
 
-@pytest.mark.parametrize("damaged", [False, True])
-def test_a_stopped_run_goes_on_bit_for_bit(tmp_path, monkeypatch, damaged):
+@pytest.mark.parametrize("kept", ["whole", "damaged", "of another version"])
+def test_a_stopped_run_goes_on_bit_for_bit(tmp_path, monkeypatch, kept):
     images = torch.rand(64, 1, 8, 8, generator=torch.Generator().manual_seed(0))
     settings = VAESettings(dim=2, width=8, epochs=13, batch_size=16)
     epoch, done = VAERun._epoch, []
@@ -112,11 +113,15 @@ def test_a_stopped_run_goes_on_bit_for_bit(tmp_path, monkeypatch, damaged):
     monkeypatch.setattr(VAERun, "_epoch", stopped_at_eleven)
     with pytest.raises(KeyboardInterrupt):
         train_vae(images, settings, directory=tmp_path)
-    if damaged:
-        next(tmp_path.glob("*/state.json")).write_text("{")
+    unfinished = next(tmp_path.glob("*.unfinished"))
+    if kept == "damaged":
+        (unfinished / "state.json").write_text("{")
+    if kept == "of another version":
+        found = read_snapshot(unfinished)
+        write_snapshot(unfinished, Snapshot({f"other.{k}": v for k, v in found.tensors.items()}, {}))
     done_before = len(done)
     resumed = train_vae(images, settings, directory=tmp_path)
-    assert len(done) - done_before == (13 if damaged else 3)
+    assert len(done) - done_before == (3 if kept == "whole" else 13)
     whole = train_vae(images, settings)
     assert resumed.history == whole.history
     assert torch.equal(resumed.encode(images), whole.encode(images))
