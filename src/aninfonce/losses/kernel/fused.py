@@ -17,7 +17,7 @@ from aninfonce.losses.kernel.differentiable import FIRST_ONLY
 from aninfonce.losses.kernel.in_batch import in_batch_sweep
 from aninfonce.losses.kernel.layout import Form, Layout
 from aninfonce.losses.kernel.probes import Probes
-from aninfonce.losses.kernel.scratch import number
+from aninfonce.losses.kernel.scratch import FRESH, Scratch, number
 from aninfonce.losses.kernel.whole import is_small, whole_loss
 
 _ROOT_LOG_2 = math.sqrt(math.log(2))
@@ -50,15 +50,23 @@ def fused_loss(z0: Tensor, z1: Tensor, scale: Tensor | None, fused: Fused) -> Te
     return result
 
 
+def _together(z0: Tensor, z1: Tensor) -> tuple[Tensor, Scratch | None]:
+    """Put both views, (2N, d), into float32 or better, and tell where a copy finds room; None if anywhere."""
+    entries = 2 * z0.numel()
+    if entries < FRESH or z0.dtype is not z1.dtype or z0.dtype not in (torch.float32, torch.float64):
+        rows = torch.cat([z0, z1])
+        return rows.to(torch.promote_types(rows.dtype, torch.float32)), None
+    memory = Scratch(z0, 2 * entries, "rows")
+    return torch.cat([z0, z1], out=memory.take(2 * z0.shape[0], z0.shape[1])), memory
+
+
 class _FusedLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, z0: Tensor, z1: Tensor, scale: Tensor | None, fused: Fused) -> Tensor:
         layout, form, weight, length, floor, probes, logarithm = fused
         small, longest = is_small(layout, form, length**2), length**2
         length /= _ROOT_LOG_2
-        rows = torch.cat([z0, z1])
-        if rows.dtype not in (torch.float32, torch.float64):
-            rows = rows.float()
+        rows, memory = _together(z0, z1)
         if scale is not None and logarithm:
             # The length goes along with the scale.
             scale = torch.add(number(math.log2(length), rows), scale, alpha=_HALF_LOG2_E).exp2_()
@@ -79,7 +87,11 @@ class _FusedLoss(torch.autograd.Function):
                 of_rows = length
             elif length != 1:
                 scale, unit = scale * length, length
-        points = rows if scale is None else rows * scale
+        points = rows
+        if scale is not None:
+            points = rows * scale if memory is None else torch.mul(rows, scale, out=memory.take(*rows.shape))
+        elif size is not None and form == "distance":
+            points = rows.clone()  # the points may be overwritten, and the rows are needed again
         wanted = any(ctx.needs_input_grad)
         if small:
             known = longest if floor is not None and scale is None else None
@@ -92,10 +104,9 @@ class _FusedLoss(torch.autograd.Function):
             return value
         of_scale, along = None, None
         if scale is not None and logarithm:
-            product, unit = points.mul_(gradient), 0.5  # these are no longer needed
+            product, unit = torch.mul(rows, gradient.mul_(scale), out=points), 0.5
             of_scale = product.sum(dim=0)
             along = None if size is None else product.sum(dim=1, keepdim=True)
-            gradient.mul_(scale)
         elif scale is not None:
             product = torch.mul(gradient, rows, out=points)
             of_scale = product.sum(dim=0) if scale.ndim else product.sum()

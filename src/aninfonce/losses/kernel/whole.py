@@ -63,7 +63,7 @@ def whole_loss(
     Args:
         layout: Which entries are logits.
         form: How logits, in units of log 2, follow from points: −½‖Δ‖², or the inner product.
-        points: Both views, (2N, k). The second view may be overwritten, and restored up to rounding.
+        points: Both views, (2N, k); the second view may be overwritten.
         longest: Bound on the logits between equal points, in their own unit, if known.
         weight: Of each anchor.
         probes: Where to note what decides whether the result is exact.
@@ -120,9 +120,8 @@ def _within(
     else:
         # Σ_j G_ij (a_j − a_i): the share of a_i goes on the diagonal.
         diagonal.sub_(entries.sum(dim=1))
-        away = step * pull
+        away = step.mul_(pull)
         toward = _multiply(entries, first).sub_(away)
-        second.add_(first)
     return Whole(value, torch.cat([toward, away]))
 
 
