@@ -50,14 +50,17 @@ def fused_loss(z0: Tensor, z1: Tensor, scale: Tensor | None, fused: Fused) -> Te
     return result
 
 
-def _together(z0: Tensor, z1: Tensor) -> tuple[Tensor, Scratch | None]:
-    """Put both views, (2N, d), into float32 or better, and tell where a copy finds room; None if anywhere."""
+def _room(z0: Tensor, z1: Tensor) -> Scratch | None:
+    """Memory for two copies of both views; None if they are so small that fresh memory is as quick."""
     entries = 2 * z0.numel()
     if entries < FRESH or z0.dtype is not z1.dtype or z0.dtype not in (torch.float32, torch.float64):
-        rows = torch.cat([z0, z1])
-        return rows.to(torch.promote_types(rows.dtype, torch.float32)), None
-    memory = Scratch(z0, 2 * entries, "rows")
-    return torch.cat([z0, z1], out=memory.take(2 * z0.shape[0], z0.shape[1])), memory
+        return None
+    return Scratch(z0, 2 * entries, "rows")
+
+
+def _lengths(*views: Tensor) -> Tensor:
+    """Lengths of the rows of all views, (2N, 1)."""
+    return torch.cat([vector_norm(z, dim=1, keepdim=True) for z in views])
 
 
 class _FusedLoss(torch.autograd.Function):
@@ -66,19 +69,30 @@ class _FusedLoss(torch.autograd.Function):
         layout, form, weight, length, floor, probes, logarithm = fused
         small, longest = is_small(layout, form, length**2), length**2
         length /= _ROOT_LOG_2
-        rows, memory = _together(z0, z1)
+        memory = _room(z0, z1)
+        rows = torch.cat([z0, z1]) if memory is None else memory.take(2 * z0.shape[0], z0.shape[1])
+        if rows.dtype not in (torch.float32, torch.float64):
+            rows = rows.float()
         if scale is not None and logarithm:
             # The length goes along with the scale.
             scale = torch.add(number(math.log2(length), rows), scale, alpha=_HALF_LOG2_E).exp2_()
             length = 1.0
         size, of_rows, unit = None, 1.0, 1.0
         if floor is not None:
-            size = vector_norm(rows, dim=1, keepdim=True)
+            size = vector_norm(rows, dim=1, keepdim=True) if memory is None else _lengths(z0, z1)
             # A row whose length overflows must not pass for a row of zeros.
             probes.finite(size.amax())
             size = torch.threshold(size, floor, torch.inf)
-            rows.div_(size if length == 1 else size.mul_(number(1 / length, rows)))
+            if length != 1:
+                size.mul_(number(1 / length, rows))
+            if memory is None:
+                rows.div_(size)
+            else:
+                for z, of_z, part in zip((z0, z1), size.chunk(2), rows.chunk(2), strict=True):
+                    torch.div(z, of_z, out=part)
         else:
+            if memory is not None:
+                torch.cat([z0, z1], out=rows)
             if form == "distance":
                 # Distances do not change with the origin, but their rounding does.
                 rows.sub_(rows.mean(dim=0))
