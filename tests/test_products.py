@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from aninfonce import _products
-from aninfonce._products import biased_product, is_quick, product
+from aninfonce._products import add_product, biased_product, is_quick, product
 
 
 def matrices(m: int, n: int, k: int, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
@@ -56,6 +56,28 @@ def test_a_torch_without_the_operation_multiplies_as_ever(monkeypatch):
     expected = torch.mm(rows, columns.T)
     monkeypatch.setattr(_products, "_linear", lambda: None)
     assert torch.equal(product(rows, columns), expected)
+
+
+@pytest.mark.parametrize("maker", ["GenuineIntel", "AuthenticAMD"])
+def test_intels_processors_are_left_to_mkl(monkeypatch, tmp_path, maker):
+    about = tmp_path / "cpuinfo"
+    about.write_text(f"processor\t: 0\nvendor_id\t: {maker}\n")
+    monkeypatch.setattr(_products, "_CPUINFO", about)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
+    assert _products._is_intels() == (maker == "GenuineIntel")
+    found = _products._linear.__wrapped__()
+    assert found is None or maker == "AuthenticAMD"
+    monkeypatch.setattr(_products, "_CPUINFO", tmp_path / "none")  # another system: Python knows the name
+    monkeypatch.setattr(_products.platform, "processor", lambda: f"Family 6 Model 85, {maker}")
+    assert _products._is_intels() == (maker == "GenuineIntel")
+
+
+def test_a_product_is_added_to_what_is_there():
+    rows, columns = matrices(300, 200, 70)
+    for left in (rows, rows.T.contiguous().T):
+        out = torch.ones(300, 200)
+        add_product(out, left, columns.T)
+        torch.testing.assert_close(out, 1 + rows @ columns.T, rtol=1e-5, atol=1e-4)
 
 
 @pytest.mark.skipif(_products._linear() is None, reason="this processor gains nothing by oneDNN")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 import torch
 
 from aninfonce.losses import AnInfoNCE, NTXent
@@ -28,9 +29,30 @@ def test_what_does_not_fit_is_fresh_and_what_is_kept_is_bounded():
     memory = Scratch(like, 2**24)
     large = memory.take(2**24)
     assert large.dtype == torch.float64
-    assert scratch._KEPT.memory is not None
-    assert len(scratch._KEPT.memory) <= 2**23
-    assert large.untyped_storage().data_ptr() != scratch._KEPT.memory.untyped_storage().data_ptr()
+    kept = scratch._KEPT.memory["matrices"]
+    assert len(kept) <= 2**23
+    assert large.untyped_storage().data_ptr() != kept.untyped_storage().data_ptr()
+
+
+def test_rows_stay_while_a_pass_over_a_matrix_begins():
+    like = torch.empty(0)
+    rows = Scratch(like, 300 * 301, "rows").take(300, 301).fill_(1.0)
+    Scratch(like, 300 * 301).take(300, 301).fill_(2.0)
+    assert rows.unique().tolist() == [1.0]
+
+
+@pytest.mark.parametrize("loss", [AnInfoNCE(64), NTXent()])
+@pytest.mark.parametrize("n", [200, 700])
+def test_gradients_do_not_live_in_memory_that_the_next_call_overwrites(loss, n):
+    generator = torch.Generator().manual_seed(0)
+    first, second = (torch.randn(2, n, 64, generator=generator) for _ in range(2))
+    leaf = first.clone().requires_grad_()
+    value = loss(*leaf)
+    loss(*second.clone().requires_grad_()).backward()
+    value.backward()
+    again = first.clone().requires_grad_()
+    loss(*again).backward()
+    torch.testing.assert_close(leaf.grad, again.grad, rtol=0, atol=0)
 
 
 def test_threads_have_their_own():
@@ -50,7 +72,7 @@ def test_threads_have_their_own():
 
 
 def test_memory_of_inference_mode_serves_outside_of_it():
-    scratch._KEPT.memory = None
+    scratch._KEPT.memory.clear()
     z0, z1 = torch.randn(2, 600, 8, generator=torch.Generator().manual_seed(0))
     with torch.inference_mode():
         expected = AnInfoNCE(8)(z0, z1)

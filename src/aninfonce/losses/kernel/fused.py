@@ -17,7 +17,7 @@ from aninfonce.losses.kernel.differentiable import FIRST_ONLY
 from aninfonce.losses.kernel.in_batch import in_batch_sweep
 from aninfonce.losses.kernel.layout import Form, Layout
 from aninfonce.losses.kernel.probes import Probes
-from aninfonce.losses.kernel.scratch import number
+from aninfonce.losses.kernel.scratch import FRESH, Scratch, number
 from aninfonce.losses.kernel.whole import is_small, whole_loss
 
 _ROOT_LOG_2 = math.sqrt(math.log(2))
@@ -50,13 +50,27 @@ def fused_loss(z0: Tensor, z1: Tensor, scale: Tensor | None, fused: Fused) -> Te
     return result
 
 
+def _room(z0: Tensor, z1: Tensor) -> Scratch | None:
+    """Memory for two copies of both views; None if they are so small that fresh memory is as quick."""
+    entries = 2 * z0.numel()
+    if entries < FRESH or z0.dtype is not z1.dtype or z0.dtype not in (torch.float32, torch.float64):
+        return None
+    return Scratch(z0, 2 * entries, "rows")
+
+
+def _lengths(*views: Tensor) -> Tensor:
+    """Lengths of the rows of all views, (2N, 1)."""
+    return torch.cat([vector_norm(z, dim=1, keepdim=True) for z in views])
+
+
 class _FusedLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, z0: Tensor, z1: Tensor, scale: Tensor | None, fused: Fused) -> Tensor:
         layout, form, weight, length, floor, probes, logarithm = fused
         small, longest = is_small(layout, form, length**2), length**2
         length /= _ROOT_LOG_2
-        rows = torch.cat([z0, z1])
+        memory = _room(z0, z1)
+        rows = torch.cat([z0, z1]) if memory is None else memory.take(2 * z0.shape[0], z0.shape[1])
         if rows.dtype not in (torch.float32, torch.float64):
             rows = rows.float()
         if scale is not None and logarithm:
@@ -65,12 +79,20 @@ class _FusedLoss(torch.autograd.Function):
             length = 1.0
         size, of_rows, unit = None, 1.0, 1.0
         if floor is not None:
-            size = vector_norm(rows, dim=1, keepdim=True)
+            size = vector_norm(rows, dim=1, keepdim=True) if memory is None else _lengths(z0, z1)
             # A row whose length overflows must not pass for a row of zeros.
             probes.finite(size.amax())
             size = torch.threshold(size, floor, torch.inf)
-            rows.div_(size if length == 1 else size.mul_(number(1 / length, rows)))
+            if length != 1:
+                size.mul_(number(1 / length, rows))
+            if memory is None:
+                rows.div_(size)
+            else:
+                for z, of_z, part in zip((z0, z1), size.chunk(2), rows.chunk(2), strict=True):
+                    torch.div(z, of_z, out=part)
         else:
+            if memory is not None:
+                torch.cat([z0, z1], out=rows)
             if form == "distance":
                 # Distances do not change with the origin, but their rounding does.
                 rows.sub_(rows.mean(dim=0))
@@ -79,7 +101,11 @@ class _FusedLoss(torch.autograd.Function):
                 of_rows = length
             elif length != 1:
                 scale, unit = scale * length, length
-        points = rows if scale is None else rows * scale
+        points = rows
+        if scale is not None:
+            points = rows * scale if memory is None else torch.mul(rows, scale, out=memory.take(*rows.shape))
+        elif size is not None and form == "distance":
+            points = rows.clone()  # the points may be overwritten, and the rows are needed again
         wanted = any(ctx.needs_input_grad)
         if small:
             known = longest if floor is not None and scale is None else None
@@ -92,10 +118,9 @@ class _FusedLoss(torch.autograd.Function):
             return value
         of_scale, along = None, None
         if scale is not None and logarithm:
-            product, unit = points.mul_(gradient), 0.5  # these are no longer needed
+            product, unit = torch.mul(rows, gradient.mul_(scale), out=points), 0.5
             of_scale = product.sum(dim=0)
             along = None if size is None else product.sum(dim=1, keepdim=True)
-            gradient.mul_(scale)
         elif scale is not None:
             product = torch.mul(gradient, rows, out=points)
             of_scale = product.sum(dim=0) if scale.ndim else product.sum()

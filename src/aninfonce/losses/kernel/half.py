@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from aninfonce._products import product
+from aninfonce._products import add_product, product
 from aninfonce.losses.kernel.layout import Block
 from aninfonce.losses.kernel.scratch import Scratch
 
@@ -70,16 +70,19 @@ class Half:
         tile: tuple[int, int] | None = None,
     ) -> None:
         self.points, self.exclude_self = points, exclude_self
-        # With two more features the product includes the biases, and gives the sums without a_j as well.
-        one, column = torch.ones_like(bias).unsqueeze(1), bias.unsqueeze(1)
-        self.queries, self.keys = torch.cat([points, column, one], 1), torch.cat([points, one, column], 1)
         shape = tile or (_CPU_TILE if points.device.type == "cpu" else _GPU_TILE)
         self.tiles = [part for block in blocks for part in _cut(block, shape)]
         entries = sum(part.entries for part in self.tiles)
         self.can_keep = entries <= kept_entries(points)
         self.kept: list[Tensor] = []
         self.largest = max(part.entries for part in self.tiles)
-        self.scratch = Scratch(points, 2 * self.largest + (entries if self.can_keep else 0))
+        size = points.shape[0], points.shape[1] + 2
+        room = 2 * self.largest + (entries if self.can_keep else 0) + 2 * size[0] * size[1]
+        self.scratch = Scratch(points, room)
+        # With two more features the product includes the biases, and gives the sums without a_j as well.
+        one, column = torch.ones_like(bias).unsqueeze(1), bias.unsqueeze(1)
+        self.queries = torch.cat([points, column, one], 1, out=self.scratch.take(*size))
+        self.keys = torch.cat([points, one, column], 1, out=self.scratch.take(*size))
 
     def sums(self, *, keep: bool) -> Tensor:
         """Z, (P,). If asked and there is memory for it, the entries are kept for the gradients."""
@@ -105,27 +108,37 @@ class Half:
             out: Where to write the first, (P, k).
 
         """
-        few = out.shape[1] <= _FEW_FEATURES
-        out.zero_()
         mass = torch.zeros_like(slope)
-        # Down the columns feature-major: a product needs its first factor by rows, and copies it otherwise.
-        down = self.queries.new_zeros(self.queries.shape[1], self.queries.shape[0])
-        features = self.queries.T.contiguous() if few else down
-        for rows, columns, own, entries in self._weighted(slope):
-            if few:
-                down[:, rows].add_(product(features[:, columns], entries))
-            else:
-                out[rows].add_(product(entries, self.points[columns].T))
-                mass[rows].add_(entries.sum(dim=1))
-            if not own:
-                down[:, columns].add_(product(self.queries[rows].T, entries.T))
+        if out.shape[1] <= _FEW_FEATURES:
+            self._add_by_features(slope, out, mass)
+        else:
+            self._add_by_points(slope, out, mass)
         self.kept.clear()
-        # Transposed first: a sum that reads one side by columns takes four times as long.
-        out.add_(down[:-2].T.contiguous())
-        mass.add_(down[-1])
         if relative:
             out.addcmul_(self.points, mass[:, None], value=-1)
         return mass
+
+    def _add_by_features(self, slope: Tensor, out: Tensor, mass: Tensor) -> None:
+        """Sum gradients feature-major, (k, P)."""
+        down = self.queries.new_zeros(self.queries.shape[1], self.queries.shape[0])
+        features = self.queries.T.contiguous()
+        for rows, columns, own, entries in self._weighted(slope):
+            down[:, rows].add_(product(features[:, columns], entries))
+            if not own:
+                down[:, columns].add_(product(self.queries[rows].T, entries.T))
+        out.copy_(down[:-2].T)
+        mass.add_(down[-1])
+
+    def _add_by_points(self, slope: Tensor, out: Tensor, mass: Tensor) -> None:
+        """Sum gradients point by point, (P, k)."""
+        out.zero_()
+        ones = torch.ones_like(mass)
+        for rows, columns, own, entries in self._weighted(slope):
+            add_product(out[rows], entries, self.points[columns])
+            mass[rows].add_(entries.sum(dim=1))
+            if not own:
+                add_product(out[columns], entries.T, self.points[rows])
+                mass[columns].addmv_(entries.T, ones[rows])
 
     def _weighted(self, slope: Tensor) -> Iterator[tuple[slice, slice, bool, Tensor]]:
         """Rows, columns, whether these are the same, and entries K_ij (v_i + v_j) of each tile."""

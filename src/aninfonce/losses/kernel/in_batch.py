@@ -49,12 +49,15 @@ def in_batch_sweep(
     points, bias, positive_bias, own = inputs
     first, second, spread = points[: layout.pairs], points[layout.pairs :], points[: layout.points]
     squares, step = _squares(spread), None
+    gradient = None if weights is None else torch.empty_like(points)
     lift: Any = _LIFT
     if form == "distance":
         if probes is not None:
             probes.no_cancellation(squares.amax(), _LOG_2)
         level = squares.mul_(-0.5).add_(_LIFT / 2)
-        step = first - second
+        # A second view without entries has no other gradient than along the step: it is kept there.
+        alone = gradient is not None and layout.points == layout.pairs
+        step = torch.sub(first, second, out=gradient[layout.pairs :] if alone else None)
         positive = _squares(step).mul_(-0.5)
     else:
         lift = _LIFT - squares.amax()
@@ -77,12 +80,11 @@ def in_batch_sweep(
     if probes is not None:
         probes.at_least(total.amin(), SMALLEST)
     rows = total.log2().sub_(raised if with_alignment else lift).mul_(_LOG_2)
-    if weights is None:
+    if gradient is None or weights is None:
         return Swept(rows, None)
     weights = weights * _LOG_2
     slope = weights / total
     padded = slope if len(slope) == len(spread) else torch.cat([slope, torch.zeros_like(slope)])
-    gradient = torch.empty_like(points)
     mass = matrix.gradients(padded, relative=form == "distance", out=gradient[: layout.points])
     shares = [part.mul_(slope) for part in beside]
     grad_bias = None
@@ -119,6 +121,9 @@ def _add_positives(
     if step is None:
         first.addcmul_(points[n:], pull)
         part = points[:n]
+    elif layout.points == n:
+        first.sub_(second.mul_(pull))  # the step is there already
+        return gradient
     else:
         part = step
         first.addcmul_(part, pull, value=-1)

@@ -1,8 +1,9 @@
-"""Memory for matrices that do not outlive a pass, and numbers as tensors, reused from call to call.
+"""Memory for what does not outlive a pass, and numbers as tensors, reused from call to call.
 
 The system provides fresh memory page by page, and each page costs an interrupt: writing a matrix of a
-thousand rows to it takes longer than computing its exponentials. So on a CPU each thread keeps a few
-megabytes. The allocator of a GPU does so by itself.
+thousand rows to it takes longer than computing its exponentials, and multiplying a batch of embeddings by a
+number takes ten times as long as in place. So on a CPU each thread keeps a few megabytes for matrices and
+a few for rows of embeddings. The allocator of a GPU does so by itself.
 
 A number that multiplies a tensor is turned into a tensor on every call: for small tensors that takes longer
 than the product.
@@ -13,37 +14,44 @@ from __future__ import annotations
 import math
 import threading
 from functools import lru_cache
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-# Most bytes that a thread keeps, and pieces so small that fresh memory is as quick.
-_MOST, _LEAST = 2**23, 2**18
+Kind = Literal["matrices", "rows"]
+
+# Most bytes that a thread keeps of either kind.
+_MOST = 2**23
+# Numbers up to which fresh memory is as quick.
+FRESH = 2**16
 
 
 class _Kept(threading.local):
-    memory: Tensor | None = None
-    squares: tuple[Tensor, ...] = ()
+    def __init__(self) -> None:  # of each thread
+        self.memory: dict[Kind, Tensor] = {}
+        self.squares: tuple[Tensor, ...] = ()
 
 
 _KEPT = _Kept()
 
 
 class Scratch:
-    """Pieces of memory for one pass; all are free again when the next pass begins.
+    """Pieces of memory for one pass; all are free again when the next pass of the same kind begins.
 
     Args:
         like: A tensor with the device and precision of the pieces.
         entries: How many will be asked for in all; pieces that do not fit are fresh.
+        kind: What they are for: a pass over a matrix may begin while rows are still in use.
 
     """
 
-    def __init__(self, like: Tensor, entries: int) -> None:
+    def __init__(self, like: Tensor, entries: int, kind: Kind = "matrices") -> None:
         self.like, self.used = like, 0
         self.memory: Tensor | None = None
         # A tensor of another class may have no memory of its own.
-        if entries > _LEAST // 4 and type(like) is Tensor and like.device.type == "cpu":
-            self.memory = _at_least(min(entries * like.element_size(), _MOST)).view(like.dtype)
+        if entries > FRESH and type(like) is Tensor and like.device.type == "cpu":
+            self.memory = _at_least(min(entries * like.element_size(), _MOST), kind).view(like.dtype)
 
     def take(self, *shape: int) -> Tensor:
         """Give a contiguous tensor with arbitrary values."""
@@ -57,13 +65,13 @@ class Scratch:
         return self.memory[start : start + entries].view(shape)
 
 
-def _at_least(size: int) -> Tensor:
+def _at_least(size: int, kind: Kind) -> Tensor:
     """Give the memory that this thread keeps, grown to at least so many bytes."""
-    memory = _KEPT.memory
+    memory = _KEPT.memory.get(kind)
     if memory is None or memory.shape[0] < size:
         # Not a tensor of inference mode: it will be written to outside of it.
         with torch.inference_mode(False):
-            memory = _KEPT.memory = torch.empty(-(-size // 4096) * 4096, dtype=torch.uint8)
+            memory = _KEPT.memory[kind] = torch.empty(-(-size // 4096) * 4096, dtype=torch.uint8)
     return memory
 
 

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 from torch.linalg import vector_norm
 
-from aninfonce._products import biased_product, product
+from aninfonce._products import biased_product, is_quick, product
 from aninfonce.losses.kernel.layout import Form, Layout
 from aninfonce.losses.kernel.probes import SMALLEST, Probes
-from aninfonce.losses.kernel.scratch import number, squares
+from aninfonce.losses.kernel.scratch import FRESH, number, squares
 
 _LOG_2 = math.log(2)
 # Anchors and candidates up to which this is quicker than half of the matrix in tiles, or than all of it in
@@ -25,6 +25,8 @@ _LOG_2 = math.log(2)
 _MOST, _MOST_ACROSS = 512, 1024
 # Features up to which a BLAS is quicker with (k, N) than with (N, k).
 _FEW = 48
+# Anchors from which a pass over the entries takes longer than twice as many columns in a product.
+_NARROW = 256
 # Largest inner product up to which exponentials leave room for sums.
 _LONGEST = 40.0
 
@@ -63,7 +65,7 @@ def whole_loss(
     Args:
         layout: Which entries are logits.
         form: How logits, in units of log 2, follow from points: −½‖Δ‖², or the inner product.
-        points: Both views, (2N, k). The second view may be overwritten, and restored up to rounding.
+        points: Both views, (2N, k); the second view may be overwritten.
         longest: Bound on the logits between equal points, in their own unit, if known.
         weight: Of each anchor.
         probes: Where to note what decides whether the result is exact.
@@ -112,18 +114,24 @@ def _within(
     if not wanted:
         return Whole(value, None)
     slope = factor / total
-    entries.mul_(torch.add(slope, slope.T, out=memory[1]))
     pull = others.mul_(slope)
+    if form == "distance" and points.shape[1] <= _FEW and entries.shape[0] >= _NARROW:
+        away = step.mul_(pull)
+        return Whole(value, torch.cat([_narrow(entries, first, slope, pull).sub_(away), away]))
+    entries.mul_(torch.add(slope, slope.T, out=memory[1]))
     if form == "product":
         away = first * pull.neg_()
-        toward = _multiply(entries, first).addcmul_(second, pull)
-    else:
-        # Σ_j G_ij (a_j − a_i): the share of a_i goes on the diagonal.
-        diagonal.sub_(entries.sum(dim=1))
-        away = step * pull
-        toward = _multiply(entries, first).sub_(away)
-        second.add_(first)
-    return Whole(value, torch.cat([toward, away]))
+        return Whole(value, torch.cat([_multiply(entries, first).addcmul_(second, pull), away]))
+    # Σ_j G_ij (a_j − a_i): the share of a_i goes on the diagonal.
+    diagonal.sub_(entries.sum(dim=1))
+    if points.numel() < FRESH or is_quick(entries, first.T):
+        away = step.mul_(pull)
+        return Whole(value, torch.cat([_multiply(entries, first).sub_(away), away]))
+    gradient = torch.empty_like(points)
+    toward, away = gradient.chunk(2)
+    torch.mul(step, pull, out=away)
+    torch.mm(entries, first, out=toward).sub_(away)
+    return Whole(value, gradient)
 
 
 def _across(
@@ -196,8 +204,27 @@ def _halves(points: Tensor) -> Tensor:
     return lengths.mul_(lengths).mul_(number(-0.5, points))
 
 
+def _narrow(entries: Tensor, first: Tensor, slope: Tensor, pull: Tensor) -> Tensor:
+    """Σ_j K_ij (v_i + v_j) (a_j − a_i), without a pass over the entries to weight them.
+
+    It is v_i (Ka)_i + (Kva)_i − a_i (v_i Σ_j K_ij + (Kv)_i): one product with twice as many columns.
+
+    Args:
+        entries: K, (N, N).
+        first: a, (N, k).
+        slope: v, (N, 1).
+        pull: v_i Σ_j K_ij, (N, 1).
+
+    """
+    k = first.shape[1]
+    factors = torch.cat([first, first * slope, slope], 1)
+    near, weighted, mass = product(factors.T, entries).T.split([k, k, 1], 1)
+    return torch.addcmul(weighted, near, slope).addcmul_(first, mass + pull, value=-1)
+
+
 def _multiply(entries: Tensor, points: Tensor) -> Tensor:
     """Multiply (m, n) by (n, k)."""
     if points.shape[1] <= _FEW:
         return product(points.T, entries).T
-    return product(entries, points.T)
+    columns = points.T
+    return product(entries, columns) if is_quick(entries, columns) else torch.mm(entries, points)
