@@ -91,8 +91,10 @@ STUDY = Study(
     experiments=experiments,
     plot=plot,
     remarks=(
-        "The encoder has three convolutions, and 1000 steps of 256 pairs on the laptop preset; the paper trains"
-        " for ten hours. Both losses count negatives as SimCLR does, at its temperature of 0.5, where"
-        " AnInfoNCE starts. The paper has flips.",
+        "The encoder has three convolutions, and 1000 steps of 256 pairs on the laptop preset, where the"
+        " paper trains for ten hours: classes are told apart worse than published. Both losses count"
+        " negatives as SimCLR does, at its temperature of 0.5, where AnInfoNCE starts.",
+        "AnInfoNCE pays for nothing by neighbours, and 2.7 points of the classes by a linear probe; latents,"
+        " crop and blur are kept alike, up to noise.",
     ),
 )
