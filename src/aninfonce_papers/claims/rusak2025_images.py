@@ -18,6 +18,10 @@ _POLES = [
     for kappa in ("0.01", "0.0278", "0.0774", "0.215", "0.6", "1.67", "4.64", "12.9", "35.9", "100")
 ]
 _FEW_EPOCHS = "24 epochs instead of 1000, at a quarter of the width, one network per method."
+_MIRRORED = (
+    "A mirrored half of a 5 looks like a half of a 3: in a trial of 400 steps on another seed a third of the"
+    " errors were between these two, and .860 of the digits were told right, without flips .937."
+)
 _DRAWN = "On scenes that we rendered, at a laptop's size; the paper uses the released pictures."
 
 CLAIMS = (
@@ -64,7 +68,8 @@ CLAIMS = (
         "Figure 6 A",
         "An encoder trained on crops and flips of MNIST tells digits apart.",
         at_least_published([Value("fig6-images", "encoder", "class accuracy")], 0.005),
-        reason="The multilayer perceptron of Figure 3 after 1500 steps, far less than the paper's encoder.",
+        reason="A network of three convolutions after 1000 steps of 256 pairs, four minutes of one core. "
+        + _MIRRORED,
     ),
     Claim(
         "Figure 6 B",
@@ -199,7 +204,11 @@ CLAIMS = (
             ),
             0.01,
         ),
-        reason="A multilayer perceptron after 1500 steps, where the paper trains for ten hours.",
+        reason="A network of three convolutions after 1000 steps of 256 pairs, where the paper trains for ten"
+        " hours. "
+        + _MIRRORED
+        + " In such trials of similar networks τ = 0.1, 64 columns in place of 10, and twice the rates had"
+        " .861, .876 and .855: none of them is what is missing.",
     ),
     Claim(
         "Appendix G, table",
@@ -218,7 +227,9 @@ CLAIMS = (
                 Value("mnist-augmentations", "AnInfoNCE", "class accuracy"),
             ),
         ),
-        reason="More of latents and blur, as much of crop; at this size it is ahead in classes too.",
+        reason="By a linear probe AnInfoNCE pays 2.7 points of the classes, about what is published; by"
+        " neighbours the two are equal, and so are R², crop and blur, up to noise. Nine or ten of its ten Λ̂"
+        " end between 16 and 39: it is nearly InfoNCE at a temperature of .03 to .06.",
     ),
     Claim(
         "Appendix G, domains",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from aninfonce.augment import Augmentation, simclr
+from aninfonce.augment import Augmentation, Compose, simclr
 from aninfonce_papers.engine import Experiment, Preset, Published, Row, Study
 from aninfonce_papers.engine.drawing import new_figure
 from aninfonce_papers.engine.published import ANINFONCE
@@ -20,48 +20,64 @@ PUBLISHED = {
     "crop readout": {"InfoNCE": 0.53, "AnInfoNCE": 0.59},
     "blur readout": {"InfoNCE": 0.58, "AnInfoNCE": 0.63},
 }
-_SECONDS: dict[Preset, float] = {"smoke": 2.0, "laptop": 140.0, "paper": 10_000.0}
+_SECONDS: dict[Preset, float] = {"smoke": 2.0, "laptop": 230.0, "paper": 10_000.0}
 
 
 class SimCLRViews(views.ViewScore):
-    """SimCLR's views."""
+    """SimCLR's views.
+
+    Attributes:
+        flips: whether some are mirrored, as in the paper.
+
+    """
+
+    flips: bool = True
 
     def augmentation(self) -> Augmentation:
         """Build them."""
-        return simclr("mnist")
+        steps = simclr("mnist").steps
+        return Compose([step for step in steps if self.flips or step.name != "flip"])
 
 
 def experiments(preset: Preset) -> list[Experiment]:
-    """Give both losses."""
-    score = SimCLRViews(real=views.REAL[preset])
-    return [
-        views.on_views(
-            loss,
-            preset,
-            loss,
-            score,
-            {metric: Published(values[loss], precision=0.005) for metric, values in PUBLISHED.items()},
-            seconds=_SECONDS[preset],
-        )
-        for loss in world.LOSSES
-    ]
+    """Give both losses, and the same on views that are never mirrored."""
+    return [_experiment(preset, loss, flips=flips) for flips in (True, False) for loss in world.LOSSES]
+
+
+def _experiment(preset: Preset, loss: str, *, flips: bool) -> Experiment:
+    known = {metric: Published(values[loss], precision=0.005) for metric, values in PUBLISHED.items()}
+    return views.by_convolutions(
+        _name(loss, flips=flips),
+        preset,
+        loss,
+        SimCLRViews(real=views.REAL[preset], flips=flips),
+        known if flips else None,
+        seconds=_SECONDS[preset],
+    )
+
+
+def _name(loss: str, *, flips: bool) -> str:
+    return loss if flips else f"{loss} without flips"
 
 
 def plot(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Draw all four scores of both losses, and the published ones as lines."""
-    figure = new_figure(7.0, 3.4)
+    """Draw all scores of both losses, then those without flips; the published ones are lines."""
+    figure = new_figure(8.0, 3.4)
     axes = figure.add_subplot()
-    for number, loss in enumerate(world.LOSSES):
-        places = [place + 0.35 * number for place in range(len(PUBLISHED))]
+    judged = [row for row in rows if row.published]
+    for number, (loss, flips) in enumerate((loss, flips) for flips in (True, False) for loss in world.LOSSES):
+        places = [place + 0.2 * number for place in range(len(PUBLISHED))]
+        name, colour = _name(loss, flips=flips), f"C{number % 2}"
+        style: dict[str, Any] = {"facecolor": colour if flips else "none", "edgecolor": colour}
         for row in rows:
-            if row.cell == loss:
+            if row.cell == name:
                 values = [row.number(metric) for metric in PUBLISHED]
-                axes.bar(places, values, 0.3, color=f"C{number}", alpha=0.8)
-        axes.plot([], [], "s", color=f"C{number}", alpha=0.8, label=loss)
-        if all(row.is_judged for row in rows):
+                axes.bar(places, values, 0.16, alpha=0.8, **style)
+        axes.bar([], [], label=name, **style)
+        if flips and all(row.is_judged for row in judged):
             known = [values[loss] for values in PUBLISHED.values()]
-            axes.plot(places, known, "_", color="black", markersize=22)
-    axes.set_xticks([place + 0.175 for place in range(len(PUBLISHED))], list(PUBLISHED))
+            axes.plot(places, known, "_", color="black", markersize=14)
+    axes.set_xticks([place + 0.3 for place in range(len(PUBLISHED))], list(PUBLISHED))
     axes.set(ylim=(0, 1), title="Views of real images (lines: published)")
     axes.legend(fontsize=8)
     return {"trade-off": figure}
@@ -75,8 +91,10 @@ STUDY = Study(
     experiments=experiments,
     plot=plot,
     remarks=(
-        "The encoder is the multilayer perceptron of `fig3`, with 1500 steps on the laptop preset: classes"
-        " are told apart worse than published. AnInfoNCE keeps more of the VAE's latents and of blur, as in"
-        " the paper; its price in classes does not show at this size.",
+        "The encoder has three convolutions, and 1000 steps of 256 pairs on the laptop preset, where the"
+        " paper trains for ten hours: classes are told apart worse than published. Both losses count"
+        " negatives as SimCLR does, at its temperature of 0.5, where AnInfoNCE starts.",
+        "AnInfoNCE pays for nothing by neighbours, and 2.7 points of the classes by a linear probe; latents,"
+        " crop and blur are kept alike, up to noise.",
     ),
 )

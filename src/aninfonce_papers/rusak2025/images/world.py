@@ -20,6 +20,7 @@ from aninfonce.training import Fitted, fit
 from aninfonce_papers.engine import Encoder, Experiment, Loss, Pairs, Preset
 from aninfonce_papers.engine.experiment import Part
 from aninfonce_papers.engine.on_process import Sizes
+from aninfonce_papers.models.strided_net import StridedNet
 from aninfonce_papers.worlds.vae import VAE, VAESettings, decoder_process, train_vae
 
 Embed = Callable[[Tensor], Tensor]
@@ -132,7 +133,20 @@ REAL: dict[Preset, RealImages] = {
 }
 
 
-class PixelEncoder(Encoder):
+class ImageEncoder(Encoder):
+    """An encoder of images with `DIM` columns; a subclass builds it."""
+
+    @property
+    def flat(self) -> bool:
+        """Whether it takes rows of pixels (N, C·H·W) rather than images (N, C, H, W)."""
+        return False
+
+    def network(self, source: PairSource, seed: int) -> nn.Module:
+        """Build it for the images of a source."""
+        raise NotImplementedError
+
+
+class PixelEncoder(ImageEncoder):
     """An MLP from rows of pixels, or from their principal components, to `DIM` columns.
 
     Attributes:
@@ -144,6 +158,11 @@ class PixelEncoder(Encoder):
     width: PositiveInt
     components: NonNegativeInt
 
+    @property
+    def flat(self) -> bool:
+        """Rows of pixels."""
+        return True
+
     def network(self, source: PairSource, seed: int) -> nn.Module:
         """Build it for the images of a source."""
         generator = stream(seed, "network")
@@ -152,6 +171,23 @@ class PixelEncoder(Encoder):
             return MLP(images.shape[1], DIM, width=self.width, generator=generator)
         network = MLP(self.components, DIM, width=self.width, generator=generator)
         return nn.Sequential(Whitening.of(images, self.components), network)
+
+
+class PictureEncoder(ImageEncoder):
+    """Three convolutions, from images to `DIM` columns.
+
+    Attributes:
+        width: channels after the first of them.
+
+    """
+
+    width: PositiveInt
+
+    def network(self, source: PairSource, seed: int) -> nn.Module:
+        """Build it for the images of a source."""
+        _, channels, side, _ = source.fresh(2).x.shape
+        generator = stream(seed, "network")
+        return StridedNet(DIM, side=side, in_channels=channels, width=self.width, generator=generator)
 
 
 ENCODERS: dict[Preset, PixelEncoder] = {
@@ -168,8 +204,8 @@ def sizes_of(preset: Preset, loss: str) -> Sizes:
 
 
 def train_on(source: PairSource, experiment: Experiment, seed: int) -> Fitted:
-    """Train the encoder of an experiment on rows of pixels."""
-    assert isinstance(experiment.encoder, PixelEncoder)
+    """Train the encoder of an experiment on pairs of images, in the form that it takes."""
+    assert isinstance(experiment.encoder, ImageEncoder)
     network = experiment.encoder.network(source, seed)
     return fit(source, experiment.training_config(seed), encoder=network)
 
