@@ -254,7 +254,8 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " flags. One thread, beside other work on two cores: CPU seconds are what to compare. *× faster*"
         " is the papers' encoder on 20 001 bare steps of 2 × 1000 samples, measured in the same run, over"
         " them. `5-25` has the closing fits as they are now; the other rows are from before, when the sphere"
-        " was made round on 65 536 anchors, which alone moves Λ̂ by 2.5 % at d = 10."
+        " was made round on 65 536 anchors, which alone moves Λ̂ by 2.5 % at d = 10. `d40-75` is from a machine"
+        " that is about half as fast as the others', and was busy."
         " `python -m benchmarks.identify`.",
         identify,
     ),
@@ -273,14 +274,18 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " (the positives of the others as negatives) and SimCLR's; NT-Xent, which has 4 × the logits, over"
         " the default; the default over the bare matrix products and exponentials that it cannot do"
         " without (row by row, which with ten columns is not the quickest way: there it can be beaten);"
-        " highest memory above that before the first call, ours and that of the leanest peer (the 8 MB at"
-        " most that a thread keeps between calls show in its first call only). – was not run. Lines of one"
-        " thread and up to 4096 pairs, of two threads and 256 to 1024, and that of 65,536 are from a Zen 5 of"
-        " AMD and the losses as they are now, those of two threads and 128 pairs from there and shortly"
-        " before; the others are from another machine and an older state. All were busy with other work:"
-        " compare within a line."
-        " The last column but two is AnInfoNCE with `torch.mm` alone over AnInfoNCE: what oneDNN wins on"
-        " this processor. `make bench-losses` measures, `python -m benchmarks.figures` draws.",
+        " highest memory above that before the first call, ours and that of the leanest peer (the 20 MB at"
+        " most that a thread keeps between calls show in its first call only). The last column but two is"
+        " AnInfoNCE with `torch.mm` alone over AnInfoNCE: on Intel's processors both are the same, and their"
+        " difference is noise. – was not run. A Cascade Lake of Intel, nothing else running."
+        " `make bench-losses` measures, `python -m benchmarks.figures` draws.",
+        losses,
+    ),
+    "losses-zen5": (
+        "The same on a processor of AMD",
+        "A Zen 5, busy with other work, and the losses as they were before rows of a batch had memory of"
+        " their own. Here oneDNN multiplies, and the peers' MKL does not use the whole processor. Lines of"
+        " 16,384 pairs, and of two threads and 4096, are from another machine and an older state.",
         losses,
     ),
     "potential": (

@@ -56,8 +56,8 @@ def in_batch_sweep(
             probes.no_cancellation(squares.amax(), _LOG_2)
         level = squares.mul_(-0.5).add_(_LIFT / 2)
         # A second view without entries has no other gradient than along the step: it is kept there.
-        alone = gradient is not None and layout.points == layout.pairs
-        step = torch.sub(first, second, out=gradient[layout.pairs :] if alone else None)
+        kept = None if gradient is None or layout.points > layout.pairs else gradient[layout.pairs :]
+        step = torch.sub(first, second, out=kept)
         positive = _squares(step).mul_(-0.5)
     else:
         lift = _LIFT - squares.amax()

@@ -218,7 +218,8 @@ def _narrow(entries: Tensor, first: Tensor, slope: Tensor, pull: Tensor) -> Tens
     """
     k = first.shape[1]
     factors = torch.cat([first, first * slope, slope], 1)
-    near, weighted, mass = product(factors.T, entries).T.split([k, k, 1], 1)
+    found = product(factors.T, entries).T
+    near, weighted, mass = found[:, :k], found[:, k:-1], found[:, -1:]
     return torch.addcmul(weighted, near, slope).addcmul_(first, mass + pull, value=-1)
 
 
