@@ -254,8 +254,8 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " flags. One thread, beside other work on two cores: CPU seconds are what to compare. *× faster*"
         " is the papers' encoder on 20 001 bare steps of 2 × 1000 samples, measured in the same run, over"
         " them. `5-25` has the closing fits as they are now; the other rows are from before, when the sphere"
-        " was made round on 65 536 anchors, which alone moves Λ̂ by 2.5 % at d = 10. `d40-75` is from a machine"
-        " that is about half as fast as the others', and was busy."
+        " was made round on 65 536 anchors, which alone moves Λ̂ by 2.5 % at d = 10. `d40-75` is from a"
+        " machine that is about half as fast as the others', and was busy."
         " `python -m benchmarks.identify`.",
         identify,
     ),
