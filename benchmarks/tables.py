@@ -278,16 +278,20 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " without (row by row, which with ten columns is not the quickest way: there it can be beaten);"
         " highest memory above that before the first call, ours and that of the leanest peer (the 20 MB at"
         " most that a thread keeps between calls show in its first call only). The last column but two is"
-        " AnInfoNCE with `torch.mm` alone over AnInfoNCE: on Intel's processors both are the same, and their"
-        " difference is noise. – was not run. A Cascade Lake of Intel, nothing else running."
-        " `make bench-losses` measures, `python -m benchmarks.figures` draws.",
+        " AnInfoNCE with `torch.mm` alone over AnInfoNCE: what oneDNN wins on this processor. – was not run."
+        " A Zen 5 of AMD, busy with other work: compare within a line. The losses are as they were before"
+        " rows of a batch had memory of their own; lines of 16,384 pairs, and of two threads and 4096, are from"
+        " another machine and an older state. `make bench-losses` measures, `python -m benchmarks.figures`"
+        " draws.",
         losses,
     ),
-    "losses-zen5": (
-        "The same on a processor of AMD",
-        "A Zen 5, busy with other work, and the losses as they were before rows of a batch had memory of"
-        " their own. Here oneDNN multiplies, and the peers' MKL does not use the whole processor. Lines of"
-        " 16,384 pairs, and of two threads and 4096, are from another machine and an older state.",
+    "losses-cascade-lake": (
+        "The same on a processor of Intel",
+        "A Cascade Lake with nothing else running, and the losses as they are now. Here all multiply by"
+        " MKL, which uses the whole processor: a peer's three products stand against one and three"
+        " quarters at 1024 pairs, and two at 512. AnInfoNCE with `torch.mm` is the same as AnInfoNCE, so that"
+        " column shows the noise. Up to 1024 pairs of 64 and more columns the lead is less than on a Zen 5."
+        " `python -m benchmarks.losses --sizes 128 256 512 1024 4096 --threads 1 --seconds 0.5 --large 0`.",
         losses,
     ),
     "potential": (
