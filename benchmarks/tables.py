@@ -280,8 +280,8 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " most that a thread keeps between calls show in its first call only). The last column but two is"
         " AnInfoNCE with `torch.mm` alone over AnInfoNCE: what oneDNN wins on this processor. – was not run."
         " A Zen 5 of AMD, busy with other work: compare within a line. The losses are as they were before"
-        " rows of a batch had memory of their own; lines of 16,384 pairs, and of two threads and 4096, are from"
-        " another machine and an older state. `make bench-losses` measures, `python -m benchmarks.figures`"
+        " rows of a batch had memory of their own; lines of 16,384 pairs, and of two threads and 4096, are"
+        " from another machine and an older state. `make bench-losses` measures, `python -m benchmarks.figures`"
         " draws.",
         losses,
     ),
