@@ -281,8 +281,8 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " AnInfoNCE with `torch.mm` alone over AnInfoNCE: what oneDNN wins on this processor. – was not run."
         " A Zen 5 of AMD, busy with other work: compare within a line. The losses are as they were before"
         " rows of a batch had memory of their own; lines of 16,384 pairs, and of two threads and 4096, are"
-        " from another machine and an older state. `make bench-losses` measures, `python -m benchmarks.figures`"
-        " draws.",
+        " from another machine and an older state. `make bench-losses` measures,"
+        " `python -m benchmarks.figures` draws.",
         losses,
     ),
     "losses-cascade-lake": (
