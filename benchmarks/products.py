@@ -1,4 +1,4 @@
-"""How fast the two libraries multiply: `torch.mm` (MKL) beside `product` (oneDNN where it serves).
+"""How fast the two libraries multiply: `torch.mm` (MKL) beside oneDNN, and which of them the losses take.
 
     python -m benchmarks.products
 
@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from aninfonce._products import is_quick, product
+from aninfonce._products import is_quick, onednn_product
 from benchmarks.rows import command
 from benchmarks.timing import best_seconds
 
@@ -31,17 +31,17 @@ def measure(m: int, k: int, n: int, rounds: int) -> str:
     """One line of the table."""
     generator = torch.Generator().manual_seed(0)
     rows, columns = (torch.randn(size, k, generator=generator) for size in (m, n))
-    ways: dict[str, Callable[[], Tensor]] = {
-        "torch.mm": lambda: torch.mm(rows, columns.T),
-        "product": lambda: product(rows, columns),
-    }
+    ways: dict[str, Callable[[], Tensor]] = {"torch.mm": lambda: torch.mm(rows, columns.T)}
+    linear = onednn_product()
+    if linear is not None:
+        ways["oneDNN"] = lambda: linear(rows, columns, None, "none", [], "")
     best = best_seconds({**ways}, rounds)
     exact = rows.double() @ columns.double().T
     cells = [f"{m:5d} × {k:4d} × {n:4d}"]
     for name, multiply in ways.items():
         error = float((multiply().double() - exact).norm() / exact.norm())
         cells.append(f"{name} {2e-9 * m * k * n / best[name]:6.0f} GFLOP/s, error {error:.1e}")
-    return "   ".join([*cells, "oneDNN" if is_quick(rows, columns) else "torch.mm serves"])
+    return "   ".join([*cells, "oneDNN serves" if is_quick(rows, columns) else "torch.mm serves"])
 
 
 def main() -> None:

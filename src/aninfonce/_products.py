@@ -2,9 +2,9 @@
 
 torch multiplies float32 matrices by MKL, which uses instructions of 512 bits on Intel's processors only.
 oneDNN, which comes with torch as well, uses them wherever they exist: on AMD's it takes less than half the
-time, on Intel's a tenth to two thirds more. The way to it is an operation that torch has for its own
-compiler. Where that is missing, or oneDNN is switched off (`torch.backends.mkldnn`), the product is
-`torch.mm`.
+time. On Intel's it takes longer where sums are short, as most are here, and less where they are long
+(`python -m benchmarks.products`). The way to it is an operation that torch has for its own compiler. Where
+that is missing, or oneDNN is switched off (`torch.backends.mkldnn`), the product is `torch.mm`.
 
 The choice is by the maker of the processor, not by a race at the start: a race can end either way, and the
 two round differently.
@@ -87,7 +87,12 @@ def is_quick(rows: Tensor, columns: Tensor) -> bool:
 @cache
 def _linear() -> Any:
     """Give oneDNN's product, or None if it is missing or would win nothing."""
-    if torch.backends.cpu.get_cpu_capability() != "AVX512" or not torch._C._has_mkldnn or _is_intels():
+    return None if _is_intels() else onednn_product()
+
+
+def onednn_product() -> Any:
+    """Give oneDNN's product of (m, k) by the transpose of (n, k), whether quick or not; None without one."""
+    if torch.backends.cpu.get_cpu_capability() != "AVX512" or not torch._C._has_mkldnn:
         return None
     try:
         linear = torch.ops.mkldnn._linear_pointwise.default

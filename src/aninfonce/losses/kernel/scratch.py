@@ -2,7 +2,7 @@
 
 The system provides fresh memory page by page, and each page costs an interrupt: writing a matrix of a
 thousand rows to it takes longer than computing its exponentials, and multiplying a batch of embeddings by a
-number takes ten times as long as in place. So on a CPU each thread keeps a few megabytes for matrices and
+number takes far longer than in place. So on a CPU each thread keeps a few megabytes for matrices and
 a few for rows of embeddings. The allocator of a GPU does so by itself.
 
 A number that multiplies a tensor is turned into a tensor on every call: for small tensors that takes longer

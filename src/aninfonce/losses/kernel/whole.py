@@ -227,5 +227,4 @@ def _multiply(entries: Tensor, points: Tensor) -> Tensor:
     """Multiply (m, n) by (n, k)."""
     if points.shape[1] <= _FEW:
         return product(points.T, entries).T
-    columns = points.T
-    return product(entries, columns) if is_quick(entries, columns) else torch.mm(entries, points)
+    return product(entries, points.T)
