@@ -69,15 +69,15 @@ def plot(rows: Sequence[Row]) -> dict[str, Figure]:
         places = [place + 0.2 * number for place in range(len(PUBLISHED))]
         name, colour = _name(loss, flips=flips), f"C{number % 2}"
         style: dict[str, Any] = {"facecolor": colour if flips else "none", "edgecolor": colour}
-        for row in rows:
-            if row.cell == name:
-                values = [row.number(metric) for metric in PUBLISHED]
-                axes.bar(places, values, 0.16, alpha=0.8, **style)
-        axes.bar([], [], label=name, **style)
+        # Seeds on top of each other; only the first has a place in the legend.
+        for seed, row in enumerate(row for row in rows if row.cell == name):
+            values = [row.number(metric) for metric in PUBLISHED]
+            axes.bar(places, values, 0.16, alpha=0.8, label="_" if seed else name, **style)
         if flips and all(row.is_judged for row in judged):
             known = [values[loss] for values in PUBLISHED.values()]
             axes.plot(places, known, "_", color="black", markersize=14)
-    axes.set_xticks([place + 0.3 for place in range(len(PUBLISHED))], list(PUBLISHED))
+    drawn = len({row.cell for row in rows})
+    axes.set_xticks([place + 0.1 * (drawn - 1) for place in range(len(PUBLISHED))], list(PUBLISHED))
     axes.set(ylim=(0, 1), title="Views of real images (lines: published)")
     axes.legend(fontsize=8)
     return {"trade-off": figure}
