@@ -11,7 +11,7 @@ from torch import nn
 from aninfonce.augment import SIMCLR_GROUPS, GroupedViews, ViewSource, simclr
 from aninfonce.datasets import LabelledImages, load_images
 from aninfonce.encoders import ResNet
-from aninfonce.extending import global_stream, leave_at_exit, leave_process_group, stream
+from aninfonce.extending import leave_at_exit, leave_process_group, stream
 from aninfonce.losses import AlternatingLoss, AnInfoNCE, EnsembleAnInfoNCE, InfoNCE
 from aninfonce.sources import DrawnAhead, PairSource
 from aninfonce.training import Fitted, TrainingConfig, fit
@@ -31,17 +31,10 @@ Method = Literal[
     "AnInfoNCE without ℓ2",
     "Λ̂ below, InfoNCE on top",
     "a Λ̂ per augmentation group",
-    "β heads",
-    "larger embedding",
     "untrained",
 ]
 PUBLISHED_METHODS: tuple[Method, ...] = ("InfoNCE", "AnInfoNCE", "AnInfoNCE without ℓ2")
-IDEAS: tuple[Method, ...] = (
-    "Λ̂ below, InfoNCE on top",
-    "a Λ̂ per augmentation group",
-    "β heads",
-    "larger embedding",
-)
+IDEAS: tuple[Method, ...] = ("Λ̂ below, InfoNCE on top", "a Λ̂ per augmentation group")
 UNTRAINED: Method = "untrained"
 
 
@@ -151,7 +144,7 @@ class SimCLRLoss(Loss):
     positive_map: Literal["exp", "softplus"] = "exp"
 
     def module(self, dim: int, seed: int) -> nn.Module:
-        """Build it for the last layer's columns; the seed draws the weights of β."""
+        """Build it for the last layer's columns; nothing about it is random."""
         counted: Any = {
             "symmetric": True,
             "candidates": "both",
@@ -166,8 +159,7 @@ class SimCLRLoss(Loss):
             return LevelsLoss(self.columns, AnInfoNCE(self.columns, **trained), top)
         if self.method == "a Λ̂ per augmentation group":
             return AlternatingLoss(EnsembleAnInfoNCE(dim, len(SIMCLR_GROUPS), **trained))
-        with global_stream(seed, "weights of β"):
-            return AnInfoNCE(dim, potential=self.method == "β heads", **trained)
+        return AnInfoNCE(dim, **trained)
 
 
 class Probes(Score):

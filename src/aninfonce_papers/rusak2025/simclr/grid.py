@@ -143,7 +143,7 @@ def _experiment(method: Method, sizes: Sizes) -> Experiment:
         ),
         encoder=SimCLREncoder(
             name="quick" if sizes.night else None,
-            dim=4 * sizes.dim if method == "larger embedding" else sizes.dim,
+            dim=sizes.dim,
             depth=sizes.depth,
             stem=sizes.stem,
             width=sizes.width,
