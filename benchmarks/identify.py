@@ -58,8 +58,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     # because at those of AnInfoNCE some style (R² .16) is left over from the start, at the same loss.
     "infonce-5-25": {"process": "fig2/25", "config": {"loss": "infonce"}, "low_rates": True},
     "d20-75": {"process": "fig4a/d20", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 4000}}},
-    "d40-75": {"process": "fig4a/d40", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 27_000}}},
-    "d40-75-long": {"process": "fig4a/d40", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 40_000}}},
+    "d40-75": {"process": "fig4a/d40", "config": {**_WIDE, "recipe": {**_WIDE_RECIPE, "steps": 40_000}}},
 }
 
 

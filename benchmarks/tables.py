@@ -48,7 +48,6 @@ def _published() -> dict[str, str]:
         "infonce-5-25": parts("InfoNCE", 25),
         "d20-75": f"R² {digits(largest[20])}",
         "d40-75": f"R² {digits(largest[40])}",
-        "d40-75-long": f"R² {digits(largest[40])}",
     }
 
 
@@ -254,10 +253,9 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " Median over seeds and, in brackets, the worst seed; *folded* counts runs that the label-free check"
         " flags. One thread, beside other work on two cores: CPU seconds are what to compare. *× faster*"
         " is the papers' encoder on 20 001 bare steps of 2 × 1000 samples, measured in the same run, over"
-        " them. `5-25` has the closing fits as they are now; the other rows are from before, when the sphere"
-        " was made round on 65 536 anchors, which alone moves Λ̂ by 2.5 % at d = 10. `d40-75-long` has"
-        " 40 000 steps for 27 000; it was run on the seed with the largest error only, on a machine that is"
-        " less than half as fast as the others' and was busy."
+        " them. `5-25`, `d20-75` and `d40-75` have the closing fits as they are now; the other rows are from"
+        " before, when the sphere was made round on 65 536 anchors, which alone moves Λ̂ by 2.5 % at d = 10."
+        " `d40-75` was run on a busy Cascade Lake, the others on a Zen 5, which is more than twice as fast."
         " `python -m benchmarks.identify`.",
         identify,
     ),
@@ -287,11 +285,15 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
     ),
     "losses-cascade-lake": (
         "The same on a processor of Intel",
-        "A Cascade Lake with nothing else running, and the losses as they are now. Here all multiply by"
+        "A Cascade Lake and the losses as they are now; nothing else was running, but for the lines of one"
+        " thread from 16,384 pairs on, with one other process on the second core. Here all multiply by"
         " MKL, which uses the whole processor: a peer's three products stand against one and three"
         " quarters at 1024 pairs, and two at 512. AnInfoNCE with `torch.mm` is the same as AnInfoNCE, so that"
         " column shows the noise. Up to 1024 pairs of 64 and more columns the lead is less than on a Zen 5."
-        " `python -m benchmarks.losses --sizes 128 256 512 1024 4096 --threads 1 --seconds 0.5 --large 0`.",
+        " At 65,536 pairs, whose half is computed twice, two products stand against three of commit 867a0b6,"
+        " which takes 1.64 times as long (`--before`). With two threads the lead on the clock,"
+        " which the benchmark prints as well, is less than in CPU time: 1.2 to 1.6 at 1024 pairs."
+        " `python -m benchmarks.losses --sizes 128 256 512 1024 4096 --seconds 0.5 --large 0`.",
         losses,
     ),
     "potential": (

@@ -138,8 +138,7 @@ CLAIMS = (
         "Many latents",
         "40 latents at Λ = 75 are recovered.",
         at_least([Value("benchmarks/identify", "d40-75", "r2")], 0.99),
-        caveat="Larger batches than in the paper's Figure 4. After 27 000 steps one direction of one seed is"
-        " only half filled, and its Λ̂ a third too low; 40 000 steps fill it (`d40-75-long`, R² .9992).",
+        caveat="Larger batches than in the paper's Figure 4.",
     ),
     Claim(
         "Λ̂ per group",
