@@ -189,7 +189,8 @@ CLAIMS = (
             )
         ),
         reason="With Λ̂ held at 15 the two differ by about one evaluation, 75 steps, which is within noise."
-        " With batches of 50 to 500 the larger Λ needs more steps at each of these levels, on one seed.",
+        " With batches of 50 and 250 the larger Λ needs more steps at each of these levels on each of three"
+        " seeds, or does not get there, and with batches of 500 from 0.8 up.",
         caveat="Batches of 1000, from R² 0.7 up.",
     ),
     Claim(
