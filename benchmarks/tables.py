@@ -293,7 +293,8 @@ SECTIONS: dict[str, tuple[str, str, Callable[[list[Row]], str]]] = {
         " At 65,536 pairs, whose half is computed twice, two products stand against three of commit 867a0b6,"
         " which takes 1.64 times as long (`--before`). With two threads the lead on the clock,"
         " which the benchmark prints as well, is less than in CPU time: 1.2 to 1.6 at 1024 pairs."
-        " `python -m benchmarks.losses --sizes 128 256 512 1024 4096 --seconds 0.5 --large 0`.",
+        " `python -m benchmarks.losses --sizes 128 256 512 1024 4096 --seconds 0.5 --large 0`, and"
+        " `--sizes 16384 --seconds 20 --memory 8` (two threads: `--dims 10 128 --seconds 8`).",
         losses,
     ),
     "potential": (
