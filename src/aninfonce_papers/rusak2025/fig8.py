@@ -191,14 +191,15 @@ def _draw_overlap(rows: Sequence[Row]) -> Figure:
 
 def _draw_dynamics(rows: Sequence[Row]) -> Figure:
     """Draw R² over the steps, a panel for each Λ, and the published steps as crosses."""
-    figure = new_figure(8.0, 3.4)
+    figure = new_figure(10.0, 3.4)
     for axes, (value, batches) in zip(figure.subplots(1, 2), PUBLISHED.items(), strict=True):
         for number, (batch_size, known) in enumerate(batches.items()):
             traces(axes, rows, _name(value, batch_size), color=f"C{number}")
             steps = [1_000.0 * thousands for thousands in known]
             axes.plot(steps, LEVELS[: len(steps)], "x", color=f"C{number}", label=f"batch {batch_size}")
         axes.set(xscale="log", xlabel="step", ylabel="R²", title=f"Λ = {value} (crosses: published)")
-        axes.legend(fontsize=8)
+    # Both panels have the same colours, and no corner that is free in both.
+    figure.legend(*axes.get_legend_handles_labels(), fontsize=8, loc="outside right center")
     return figure
 
 
