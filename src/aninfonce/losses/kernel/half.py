@@ -19,6 +19,7 @@ from torch import Tensor
 from aninfonce._products import add_product, product
 from aninfonce.losses.kernel.layout import Block
 from aninfonce.losses.kernel.scratch import Scratch
+from aninfonce.losses.kernel.underflow import exponentials, without_faint
 
 # Rows and columns of a tile: one that fits a CPU's second-level cache; one that keeps a GPU busy.
 _CPU_TILE, _GPU_TILE = (512, 512), (4096, 8192)
@@ -56,6 +57,7 @@ class Half:
         bias: t, (P,).
         blocks: Which entries there are.
         exclude_self: Leave out the entry of a point with itself.
+        underflow: Whether entries may be too small for float32.
         tile: Rows and columns of a tile; chosen by the device if None.
 
     """
@@ -67,9 +69,11 @@ class Half:
         blocks: Sequence[Block],
         *,
         exclude_self: bool,
+        underflow: bool = True,
         tile: tuple[int, int] | None = None,
     ) -> None:
         self.points, self.exclude_self = points, exclude_self
+        self.underflow = self.faint = underflow
         shape = tile or (_CPU_TILE if points.device.type == "cpu" else _GPU_TILE)
         self.tiles = [part for block in blocks for part in _cut(block, shape)]
         entries = sum(part.entries for part in self.tiles)
@@ -99,15 +103,18 @@ class Half:
                 self.kept.append(entries)
         return total
 
-    def gradients(self, slope: Tensor, *, relative: bool, out: Tensor) -> Tensor:
+    def gradients(self, slope: Tensor, *, relative: bool, out: Tensor, boost: float = 1.0) -> Tensor:
         """Σ_j K_ij (v_i + v_j) a_j, or with a_j − a_i if relative, and the same without a_j, (P,).
 
         Args:
             slope: v, (P,).
             relative: Whether t_i is −½‖a_i‖² and has its gradient too.
             out: Where to write the first, (P, k).
+            boost: Multiplies v on the way, so that no weighted entry is too small for float32.
 
         """
+        boosted = boost != 1
+        slope, self.faint = slope * boost if boosted else slope, self.underflow and not boosted
         mass = torch.zeros_like(slope)
         if out.shape[1] <= _FEW_FEATURES:
             self._add_by_features(slope, out, mass)
@@ -116,6 +123,9 @@ class Half:
         self.kept.clear()
         if relative:
             out.addcmul_(self.points, mass[:, None], value=-1)
+        if boosted:
+            out.div_(boost)
+            mass.div_(boost)
         return mass
 
     def _add_by_features(self, slope: Tensor, out: Tensor, mass: Tensor) -> None:
@@ -150,13 +160,13 @@ class Half:
                 entries.mul_(torch.add(slope[rows, None], slope[columns], out=weight))
             else:
                 entries.mul_(slope[rows, None])
-            yield rows, columns, own, entries
+            yield rows, columns, own, without_faint(entries, underflow=self.faint)
 
     def _exponentials(self, rows: slice, columns: slice, own: bool, buffer: Tensor | None) -> Tensor:
         query, key = self.queries[rows], self.keys[columns]
         shape = query.shape[0], key.shape[0]
         flat = self.scratch.take(shape[0] * shape[1]) if buffer is None else buffer[: shape[0] * shape[1]]
-        entries = product(query, key, flat.view(shape)).exp2_()
+        entries = exponentials(product(query, key, flat.view(shape)), underflow=self.underflow)
         if own and self.exclude_self:
             entries.diagonal().zero_()
         return entries

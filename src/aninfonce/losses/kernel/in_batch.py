@@ -14,11 +14,14 @@ from aninfonce.losses.kernel.differentiable import Swept
 from aninfonce.losses.kernel.half import Half
 from aninfonce.losses.kernel.layout import Form, Layout
 from aninfonce.losses.kernel.probes import SMALLEST, Probes
+from aninfonce.losses.kernel.underflow import can_underflow
 
 _LOG_2 = math.log(2)
 # Added to every logit, in units of log 2, once none lies above zero: 2⁸⁶ leaves room for a sum over 2⁴⁰
 # entries below the largest float32, and an anchor whose best logit is far below zero keeps its digits.
 _LIFT = 86.0
+# Sums from which weights of up to one stay finite when they are lifted as well.
+_BOOSTED = 2.0**-30
 
 
 def in_batch_sweep(
@@ -51,16 +54,17 @@ def in_batch_sweep(
     squares, step = _squares(spread), None
     gradient = None if weights is None else torch.empty_like(points)
     lift: Any = _LIFT
+    longest = squares.amax()
     if form == "distance":
         if probes is not None:
-            probes.no_cancellation(squares.amax(), _LOG_2)
+            probes.no_cancellation(longest, _LOG_2)
         level = squares.mul_(-0.5).add_(_LIFT / 2)
         # A second view without entries has no other gradient than along the step: it is kept there.
         kept = None if gradient is None or layout.points > layout.pairs else gradient[layout.pairs :]
         step = torch.sub(first, second, out=kept)
         positive = _squares(step).mul_(-0.5)
     else:
-        lift = _LIFT - squares.amax()
+        lift = _LIFT - longest
         level, positive = (lift / 2).expand_as(squares), vecdot(first, second)
     if layout.symmetric:
         positive = positive.repeat(2)
@@ -70,22 +74,33 @@ def in_batch_sweep(
         # A bias of candidates would break the symmetry: both sides get it, and the row's sum is corrected.
         level, lift = level + bias / _LOG_2, lift + bias[: layout.anchors] / _LOG_2
     raised = positive + lift
-    matrix = Half(spread, level, layout.blocks, exclude_self=layout.candidates != "anchors+self", tile=tile)
+    underflow = can_underflow(2 * level.amin() - longest - _LIFT)
+    matrix = Half(
+        spread,
+        level,
+        layout.blocks,
+        exclude_self=layout.candidates != "anchors+self",
+        underflow=underflow,
+        tile=tile,
+    )
     total = matrix.sums(keep=weights is not None)[: layout.anchors]
     # Exponentials outside the matrix, (K, anchors): of positives that it does not hold, and of own logits.
     beside = [] if layout.holds_positives else [raised.exp2()[None]]
     beside += [] if own is None else [(own.T / _LOG_2 + lift).exp2_()]
     for part in beside:
         total += part[0] if len(part) == 1 else part.sum(dim=0)
+    least = total.amin()
     if probes is not None:
-        probes.at_least(total.amin(), SMALLEST)
+        probes.at_least(least, SMALLEST)
     rows = total.log2().sub_(raised if with_alignment else lift).mul_(_LOG_2)
     if gradient is None or weights is None:
         return Swept(rows, None)
-    weights = weights * _LOG_2
+    one_weight, weights = isinstance(weights, float), weights * _LOG_2
     slope = weights / total
     padded = slope if len(slope) == len(spread) else torch.cat([slope, torch.zeros_like(slope)])
-    mass = matrix.gradients(padded, relative=form == "distance", out=gradient[: layout.points])
+    # An entry times its slope is at most the anchor's weight: lifted again, it is not too small either.
+    boost = 2.0**_LIFT if underflow and one_weight and least.item() > _BOOSTED else 1.0
+    mass = matrix.gradients(padded, relative=form == "distance", out=gradient[: layout.points], boost=boost)
     shares = [part.mul_(slope) for part in beside]
     grad_bias = None
     if bias is not None:

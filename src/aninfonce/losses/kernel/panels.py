@@ -20,6 +20,7 @@ from torch import Tensor
 from aninfonce._products import product
 from aninfonce.losses.kernel.differentiable import Swept
 from aninfonce.losses.kernel.probes import SMALLEST, Probes
+from aninfonce.losses.kernel.underflow import exponentials
 
 # Entries of a panel: one that fits a CPU's last-level cache; one that keeps a GPU busy.
 _CPU_ENTRIES = 2**20
@@ -137,7 +138,7 @@ def _sweep(
         tile = product(keys_by_row, part, buffer[: len(keys_by_row) * (stop - start)].view(-1, stop - start))
         if not fold:
             tile -= shift[start:stop]
-        tile.exp2_()
+        exponentials(tile, underflow=tile.device.type == "cpu")
         _exclude(tile, problem.excluded, start, 0.0)
         found = product(probe, tile.T)
         total[start:stop] += found[-1]

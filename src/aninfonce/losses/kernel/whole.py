@@ -18,6 +18,7 @@ from aninfonce._products import biased_product, is_quick, product
 from aninfonce.losses.kernel.layout import Form, Layout
 from aninfonce.losses.kernel.probes import SMALLEST, Probes
 from aninfonce.losses.kernel.scratch import FRESH, number, squares
+from aninfonce.losses.kernel.underflow import can_underflow, exponentials, without_faint
 
 _LOG_2 = math.log(2)
 # Anchors and candidates up to which this is quicker than half of the matrix in tiles, or than all of it in
@@ -93,18 +94,20 @@ def _within(
 ) -> Whole:
     """Tell positives from the other anchors."""
     first, second = points.chunk(2)
-    factor = number(weight * _LOG_2, points)
+    factor, underflow = number(weight * _LOG_2, points), False
     if form == "distance":
         # Lengths of anchors and of steps at once.
         step = second.sub_(first)
         level, aligned = _halves(points).chunk(2)
-        probes.no_cancellation(level.amin(), _LOG_2)
+        longest = level.amin()
+        probes.no_cancellation(longest, _LOG_2)
+        underflow = not short and can_underflow(4 * longest)
         entries = biased_product(first, first, level, level, memory[0])
     else:
         aligned = torch.linalg.vecdot(first, second).unsqueeze(1)
         entries = product(first, first, memory[0])
     # Kept as a view, since it is needed again below.
-    diagonal = entries.exp2_().diagonal()
+    diagonal = exponentials(entries, underflow=underflow).diagonal()
     diagonal.zero_()
     others = entries.sum(dim=1, keepdim=True)
     total = others + aligned.exp2()
@@ -118,7 +121,7 @@ def _within(
     if form == "distance" and points.shape[1] <= _FEW and entries.shape[0] >= _NARROW:
         away = step.mul_(pull)
         return Whole(value, torch.cat([_narrow(entries, first, slope, pull).sub_(away), away]))
-    entries.mul_(torch.add(slope, slope.T, out=memory[1]))
+    without_faint(entries.mul_(torch.add(slope, slope.T, out=memory[1])), underflow=underflow)
     if form == "product":
         away = first * pull.neg_()
         return Whole(value, torch.cat([_multiply(entries, first).addcmul_(second, pull), away]))
@@ -148,10 +151,12 @@ def _across(
     n, candidates, symmetric = layout
     everyone = candidates == "both"
     rows, columns = (points, points) if everyone else points.chunk(2)
-    factor = number(weight * _LOG_2, points)
+    factor, underflow = number(weight * _LOG_2, points), False
     if form == "distance":
         level = _halves(points)
-        probes.no_cancellation(level.amin(), _LOG_2)
+        longest = level.amin()
+        probes.no_cancellation(longest, _LOG_2)
+        underflow = not short and can_underflow(4 * longest)
         of_rows, of_columns = (level, level) if everyone else level.chunk(2)
         entries = biased_product(rows, columns, of_rows, of_columns, memory[0])
     else:
@@ -163,7 +168,7 @@ def _across(
         else entries.diagonal()
     )
     aligned = pairs.sum()
-    entries.exp2_()
+    exponentials(entries, underflow=underflow)
     if everyone:
         entries.diagonal().zero_()
     total = entries.sum(dim=1, keepdim=True)
@@ -182,7 +187,7 @@ def _across(
     value = (logs.sub_(aligned) if once else logs.sub_(aligned, alpha=2)).mul_(factor)
     if not wanted:
         return Whole(value, None)
-    entries.mul_(weights)
+    without_faint(entries.mul_(weights), underflow=underflow)
     pairs.sub_(number((1.0 + symmetric) * weight * _LOG_2, points))
     if everyone:
         gradient = _multiply(entries, points)
