@@ -104,7 +104,7 @@ CLAIMS = (
     ),
     Claim(
         "A potential β",
-        "In Figure 2 of cl-ica, too, with β the anchors may be three times as concentrated as the conditional.",
+        "In Figure 2 of cl-ica, too, with β anchors may be three times as concentrated as positives.",
         _brought_back("marginals", {f"{at}, β": at for at in ("κ=3", "κ=10", "κ=30")}),
     ),
     Claim(
