@@ -35,11 +35,7 @@ SPREAD_CONCENTRATION = {
 _PARTS = {"style": tuple(range(5)), "content": tuple(range(5, 10))}
 # InfoNCE has lost what it loses by then; ten different Λ take longer, longest when the largest is forty times
 # the smallest.
-_STEPS = {"InfoNCE": 1_000, "AnInfoNCE": 1_500, "AnInfoNCE Λ=5…50": 2_500, "AnInfoNCE Λ=5…200": 4_000}
-# Pairs of a step of AnInfoNCE: with few, hardly any anchor has a gradient where Λ is 200.
-_BATCH = 2_048
-# Pairs that are decoded, and passes of the VAE over the images, as many as the paper's.
-_POOL, _EPOCHS = {"smoke": 1_000, "laptop": 40 * 8_192}, 50
+_STEPS = {"InfoNCE": 1_000, "AnInfoNCE": 2_000, "AnInfoNCE Λ=5…50": 4_000, "AnInfoNCE Λ=5…200": 8_000}
 
 
 class LatentsAndNeighbours(Score):
@@ -61,13 +57,13 @@ class LatentsAndNeighbours(Score):
         pairs = experiment.pairs
         assert isinstance(pairs, world.DecodedPairs)
         source = pairs.open(seed)
-        fitted, embed = world.train_on_decoded(experiment, source, seed)
+        fitted = world.train_on(source, experiment, seed)
         test = source.process.sample(self.test_pairs, stream(seed, "test pairs"))
         assert test.z is not None
-        score = linear_r2(test.z, embed(test.x), partitions=_PARTS)
+        score = linear_r2(test.z, fitted.embed(test.x), partitions=_PARTS)
         metrics: dict[str, JsonValue] = {**score.per_partition} if self.by_part else {}
         metrics["R²"] = score.mean
-        accuracy = self.real.class_accuracy(lambda x: embed(x.flatten(1)), pairs.dataset)
+        accuracy = self.real.class_accuracy(lambda x: fitted.embed(x.flatten(1)), pairs.dataset)
         metrics["kNN accuracy"] = accuracy
         known = ["r2"]
         if fitted.concentration is not None:
@@ -90,21 +86,14 @@ def experiments(preset: Preset) -> list[Experiment]:
 def _experiment(
     preset: Preset, loss: str, name: str, concentration: tuple[float, ...], known: dict[str, Published]
 ) -> Experiment:
-    sizes, changes = world.sizes_of(preset, loss), {}
+    sizes = world.sizes_of(preset, loss)
     if preset == "laptop":
         sizes = replace(sizes, steps=_STEPS.get(name, _STEPS[loss]))
-        if loss == "AnInfoNCE":
-            sizes = replace(sizes, batch_size=_BATCH, grows=False, closing_pairs=65_536)
-        changes = {"vae_epochs": _EPOCHS}
-    pairs, encoder = world.decoded(preset, concentration), world.ENCODERS[preset]
-    if preset != "paper":
-        pairs = pairs.model_copy(update={**changes, "pool": _POOL[preset]})
-        encoder = encoder.model_copy(update={"arcsine": True})
     blocks = len(set(concentration)) < len(concentration)
     return Experiment(
         name=name,
-        pairs=pairs,
-        encoder=encoder,
+        pairs=world.decoded(preset, concentration),
+        encoder=world.ENCODERS[preset],
         loss=world.LOSSES[loss],
         recipe=sizes.build(),
         watch=Watch(pairs=min(4_096, sizes.test_pairs)),

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 from pydantic import NonNegativeInt, PositiveInt
 from torch import Tensor, nn
 
@@ -16,8 +15,7 @@ from aninfonce.datasets import LabelledImages, cache_dir, load_images
 from aninfonce.encoders import MLP
 from aninfonce.extending import INFONCE_RATES, Whitening, pixel_tensor, stream
 from aninfonce.metrics import knn_accuracy
-from aninfonce.processes import PairBatch
-from aninfonce.sources import ArraySource, PairSource, ProcessSource
+from aninfonce.sources import PairSource, ProcessSource
 from aninfonce.training import Fitted, fit
 from aninfonce_papers.engine import Encoder, Experiment, Loss, Pairs, Preset
 from aninfonce_papers.engine.experiment import Part
@@ -79,17 +77,9 @@ class ImagePairs(Pairs):
 
 
 class DecodedPairs(ImagePairs):
-    """Pairs of latents with a known Λ, seen as decoded images.
-
-    Attributes:
-        concentration: Λ.
-        pool: pairs that are decoded once and trained on again and again; 0 for new ones in every step, whose
-            decoding takes as long as their training.
-
-    """
+    """Pairs of latents with a known Λ, seen as decoded images."""
 
     concentration: tuple[float, ...]
-    pool: NonNegativeInt = 0
 
     def open(self, seed: int, vae: VAE | None = None) -> ProcessSource:
         """Give the stream of pairs."""
@@ -156,46 +146,31 @@ class ImageEncoder(Encoder):
         raise NotImplementedError
 
 
-class Arcsine(nn.Module):
-    """asin √p of pixels p from 0 to 1: as steep near 0 and 1 as probabilities are telling there."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Map pixels of any shape."""
-        return x.clamp(0.0, 1.0).sqrt().asin()
-
-
 class PixelEncoder(ImageEncoder):
     """An MLP from rows of pixels, or from their principal components, to `DIM` columns.
 
     Attributes:
         width: of its hidden layers.
         components: principal components of its inputs; 0 for all pixels.
-        arcsine: whether pixels are taken for probabilities, by `Arcsine`, before that.
 
     """
 
     width: PositiveInt
     components: NonNegativeInt
-    arcsine: bool = False
 
     @property
     def flat(self) -> bool:
         """Rows of pixels."""
         return True
 
-    def inputs(self, source: PairSource) -> nn.Sequential:
-        """Build what comes before the MLP and is not trained, for the images of a source."""
-        layers: list[nn.Module] = [Arcsine()] if self.arcsine else []
-        if self.components:
-            images = source.fresh(_WHITENING_IMAGES).x
-            layers.append(Whitening.of(nn.Sequential(*layers)(images), self.components))
-        return nn.Sequential(*layers)
-
-    def network(self, source: PairSource, seed: int) -> nn.Sequential:
-        """Build it for the images of a source: what is not trained, and the MLP."""
-        inputs = self.inputs(source)
-        columns = self.components or source.fresh(2).x.shape[1]
-        return nn.Sequential(*inputs, MLP(columns, DIM, width=self.width, generator=stream(seed, "network")))
+    def network(self, source: PairSource, seed: int) -> nn.Module:
+        """Build it for the images of a source."""
+        generator = stream(seed, "network")
+        images = source.fresh(_WHITENING_IMAGES).x
+        if not self.components:
+            return MLP(images.shape[1], DIM, width=self.width, generator=generator)
+        network = MLP(self.components, DIM, width=self.width, generator=generator)
+        return nn.Sequential(Whitening.of(images, self.components), network)
 
 
 class PictureEncoder(ImageEncoder):
@@ -233,45 +208,6 @@ def train_on(source: PairSource, experiment: Experiment, seed: int) -> Fitted:
     assert isinstance(experiment.encoder, ImageEncoder)
     network = experiment.encoder.network(source, seed)
     return fit(source, experiment.training_config(seed), encoder=network)
-
-
-def train_on_decoded(experiment: Experiment, source: ProcessSource, seed: int) -> tuple[Fitted, Embed]:
-    """Train the encoder of an experiment on decoded images, from a pool if its pairs have one.
-
-    Args:
-        experiment: on `DecodedPairs`, by a `PixelEncoder`.
-        source: of its pairs.
-        seed: of weights, pool and order.
-
-    Returns:
-        What was trained, and the way from rows of pixels to embeddings.
-
-    """
-    pairs, encoder = experiment.pairs, experiment.encoder
-    assert isinstance(pairs, DecodedPairs)
-    assert isinstance(encoder, PixelEncoder)
-    if not pairs.pool:
-        fitted = train_on(source, experiment, seed)
-        return fitted, fitted.embed
-    *fixed, trained = encoder.network(source, seed)
-    inputs = nn.Sequential(*fixed)
-    pool = ArraySource(drawn_once(source, inputs, pairs.pool, seed), seed)
-    fitted = fit(pool, experiment.training_config(seed), encoder=trained)
-    return fitted, lambda x: fitted.embed(inputs(x))
-
-
-@torch.no_grad()
-def drawn_once(source: ProcessSource, inputs: nn.Module, count: int, seed: int) -> PairBatch:
-    """Draw pairs, latents included, and keep what an encoder is given of them."""
-    generator = stream(seed, "pool")
-    parts: list[tuple[Tensor, ...]] = []
-    for start in range(0, count, _BULK):
-        pairs = source.sample(min(_BULK, count - start), generator)
-        assert pairs.z is not None
-        assert pairs.x_pos is not None
-        parts.append((inputs(pairs.x), inputs(pairs.x_pos), pairs.z))
-    x, x_pos, z = (torch.cat(part) for part in zip(*parts, strict=True))
-    return PairBatch(x, x_pos, z=z)
 
 
 def changed_images(images: Any, augmentation: Augmentation, seed: int) -> Any:

@@ -52,9 +52,7 @@ def score(digits, monkeypatch, embed, cell="AnInfoNCE Λ₂=25", concentration=N
     world = "aninfonce_papers.rusak2025.images.world"
     monkeypatch.setattr(f"{world}.fit", lambda *_, **__: fitted)
     monkeypatch.setattr(f"{world}.train_vae", lambda *_, **__: Writing())
-    (task,) = plan(
-        [find_study("fig3")], "smoke", only=[cell], changes={"pairs.dataset": str(digits), "pairs.pool": 0}
-    )
+    (task,) = plan([find_study("fig3")], "smoke", only=[cell], changes={"pairs.dataset": str(digits)})
     return task.experiment.run(0)
 
 
