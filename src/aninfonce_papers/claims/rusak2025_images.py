@@ -58,10 +58,10 @@ CLAIMS = (
         "Figure 3 D",
         "Ten Λ from 5 to 200 are learned from images.",
         at_least_published(across("fig3", ["AnInfoNCE Λ=5…200"], "R²", "error of Λ̂"), 0.002),
-        reason="After 8000 steps the largest Λ̂ are still too low. In a trial on another seed 1500 steps of 2048"
-        " pairs, from the arcsine of the square roots of pixels, had R² .992 and an error of Λ̂ of .045, but told"
-        " fewer real digits apart (.924). With a VAE of 50 epochs, as in the paper, 3000 such steps had .989,"
-        " .060 and .930: its images are harder to invert.",
+        reason="After 8000 steps the largest Λ̂ are still too low. In a trial on another seed 1500 steps of"
+        " 2048 pairs, from the arcsine of the square roots of pixels, had R² .992 and an error of Λ̂ of .045,"
+        " but told fewer real digits apart (.924). With a VAE of 50 epochs, as in the paper, 3000 such steps"
+        " had .989, .060 and .930: its images are harder to invert.",
     ),
     Claim(
         "Figure 3 C, D",
