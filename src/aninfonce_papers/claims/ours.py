@@ -43,12 +43,21 @@ def _ahead(world: str, others: tuple[str, ...], metric: str) -> list[tuple[Value
 
 def _brought_back(study: str, cells: dict[str, str]) -> Rule:
     """Ask cells with β, each named with the one without, for an R² near 1 and clearly above the other's."""
+    return all_of(at_least(across(study, cells, "R²"), 0.99), _brought_nearer(study, cells, by=0.01))
+
+
+def _brought_nearer(study: str, cells: dict[str, str], by: float = 0.05) -> Rule:
+    """Ask cells with β for an R² above that of the cells without."""
     pairs = [pair for with_, without in cells.items() for pair in against(study, with_, without, "R²")]
-    return all_of(at_least(across(study, cells, "R²"), 0.99), order_holds(*pairs, by=0.01))
+    return order_holds(*pairs, by=by)
+
+
+def _with_potential(*cells: str) -> dict[str, str]:
+    """Name the cell with β beside each without."""
+    return {f"{name}, β": name for name in cells}
 
 
 _FAR_POLES = ("κ=12.9", "κ=35.9", "κ=100")
-_VARYING = ("κ=4.64, Λ=5 and 25", "κ=12.9, Λ=5 and 25")
 
 CLAIMS = (
     Claim(
@@ -85,27 +94,27 @@ CLAIMS = (
     ),
     Claim(
         "A potential β",
-        "With β, latents that vary more than their anchors are recovered at the opposite pole of Figure 6 D.",
-        _brought_back("fig6-uniformity", {f"{at}, β": at for at in _VARYING}),
+        "With β, latents that vary more than their anchors are recovered at the opposite pole of Figure 6 D"
+        " at κ = 4.64, and clearly more of them at 12.9.",
+        all_of(
+            _brought_back("fig6-uniformity", _with_potential("κ=4.64, Λ=5 and 25")),
+            _brought_nearer("fig6-uniformity", _with_potential("κ=12.9, Λ=5 and 25")),
+        ),
     ),
     Claim(
         "A potential β",
         "With β, more is recovered at the opposite pole than is published of Figure 6 D, where anchors are"
         " concentrated.",
-        all_of(
-            at_least_published(across("fig6-uniformity", [f"{at}, β" for at in _FAR_POLES], "R²"), 0.01),
-            order_holds(
-                *(
-                    (Value("fig6-uniformity", f"{at}, β", "R²"), Value("fig6-uniformity", at, "R²"))
-                    for at in _FAR_POLES
-                )
-            ),
-        ),
+        at_least_published(across("fig6-uniformity", [f"{at}, β" for at in _FAR_POLES], "R²"), 0.01),
     ),
     Claim(
         "A potential β",
-        "In Figure 2 of cl-ica, too, with β anchors may be three times as concentrated as positives.",
-        _brought_back("marginals", {f"{at}, β": at for at in ("κ=3", "κ=10", "κ=30")}),
+        "In Figure 2 of cl-ica, too, with β anchors may be as concentrated as positives; where they are three"
+        " times as concentrated, clearly more is recovered.",
+        all_of(
+            _brought_back("marginals", _with_potential("κ=3", "κ=10")),
+            _brought_nearer("marginals", _with_potential("κ=30")),
+        ),
     ),
     Claim(
         "Exactness",
