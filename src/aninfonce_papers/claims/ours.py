@@ -110,10 +110,10 @@ CLAIMS = (
     Claim(
         "A potential β",
         "In Figure 2 of cl-ica, too, with β anchors may be as concentrated as positives; where they are three"
-        " times as concentrated, clearly more is recovered.",
+        " and ten times as concentrated, clearly more is recovered.",
         all_of(
             _brought_back("marginals", _with_potential("κ=3", "κ=10")),
-            _brought_nearer("marginals", _with_potential("κ=30")),
+            _brought_nearer("marginals", _with_potential("κ=30", "κ=100")),
         ),
     ),
     Claim(
