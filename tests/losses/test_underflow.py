@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from aninfonce.losses import AnInfoNCE
-from aninfonce.losses.kernel import half, panels, underflow, whole
+from aninfonce.losses import AnInfoNCE, LpInfoNCE
+from aninfonce.losses.kernel import half, panels, recomputed, underflow, whole
 
 TINY = torch.finfo(torch.float32).tiny
 
@@ -23,6 +23,17 @@ def test_exponentials_have_all_digits_or_are_zero():
     kept = found > 0
     torch.testing.assert_close(found[kept].double(), expected[kept], rtol=1e-6, atol=0)
     assert float(expected[~kept].max()) < 2.0**-115
+
+
+def test_beside_one_the_smallest_are_zero():
+    logits = torch.linspace(-120.0, 0.0, 5_000)
+    expected = logits.double().exp()
+    found = underflow.beside_one(logits.clone())
+    assert small_numbers(found) == 0
+    kept = found > 0
+    torch.testing.assert_close(found[kept].double(), expected[kept], rtol=1e-5, atol=0)
+    assert float(expected[~kept].max()) < 1e-30
+    assert underflow.beside_one(torch.tensor([torch.nan])).isnan()
 
 
 def test_weighted_exponentials_of_either_sign_have_all_digits_or_are_zero():
@@ -99,6 +110,28 @@ def test_no_product_sees_a_small_number_and_the_gradient_is_that_of_float64(way,
     for ours, exact in zip(found, expected, strict=True):
         # Beside what they are far from, some positives are certain to the last digit.
         assert float((ours.double() - exact).norm()) <= 2e-5 * float(exact.norm()) + 2e-6
+
+
+@pytest.mark.parametrize(("p", "scale"), [(1.0, 1.0), (1.0, 20.0), (1.0, 100.0), (3.0, 10.0)])
+def test_panels_of_autograd_see_no_small_number_either(p, scale, monkeypatch):
+    """Logits of a box of side 20, as in cl-ica's Table 2, go down to −200."""
+    generator = torch.Generator().manual_seed(0)
+    z0 = scale * torch.rand(300, 6, generator=generator)
+    views = z0, z0 + 0.05 * scale * torch.randn(300, 6, generator=generator)
+    seen = []
+
+    def noted(logits):
+        found = underflow.beside_one(logits)
+        seen.append(small_numbers(found))
+        return found
+
+    monkeypatch.setattr(recomputed, "beside_one", noted)
+    loss = LpInfoNCE(p, candidates="anchors+self")
+    found, expected = (gradients(views, loss, dtype) for dtype in (torch.float32, torch.float64))
+    assert seen
+    assert sum(seen) == 0
+    for ours, exact in zip(found, expected, strict=True):
+        assert float((ours.double() - exact).norm()) <= 1e-4 * float(exact.norm()) + 1e-6
 
 
 def gradients(views, loss, dtype):

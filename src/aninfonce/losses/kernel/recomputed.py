@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from aninfonce.losses.kernel.differentiable import Swept
 from aninfonce.losses.kernel.panels import panel_rows
+from aninfonce.losses.kernel.underflow import beside_one
 from aninfonce.similarities import Similarity
 
 
@@ -61,10 +62,13 @@ def recomputed_sweep(
         for offset in excluded:
             values.diagonal(offset=offset + start).fill_(-torch.inf)
         joined = torch.cat([values, extra[rows]], dim=1)
-        lse[rows] = torch.logsumexp(joined, dim=1)
+        largest = joined.amax(dim=1, keepdim=True)
+        share = beside_one(joined.sub_(largest))
+        total = share.sum(dim=1, keepdim=True)
+        lse[rows] = (total.log() + largest).squeeze(1)
         if weights is None:
             continue
-        share = (joined - lse[rows, None]).exp_().mul_(weights[rows, None])
+        share.mul_(weights[rows, None] / total)
         grad_tile, grad_extra[rows] = share[:, : len(key)], share[:, len(key) :]
         grad_key_bias += grad_tile.sum(dim=0)
         gradients = torch.autograd.grad(
