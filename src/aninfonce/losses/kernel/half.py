@@ -49,6 +49,10 @@ class _Tile(NamedTuple):
         return height * width
 
 
+# Rows, columns, whether these are the same, and entries K_ij (v_i + v_j) of a tile.
+_Weighted = tuple[slice, slice, bool, Tensor]
+
+
 class Half:
     """The points and the tiles between them.
 
@@ -72,8 +76,7 @@ class Half:
         underflow: bool = True,
         tile: tuple[int, int] | None = None,
     ) -> None:
-        self.points, self.exclude_self = points, exclude_self
-        self.underflow = self.faint = underflow
+        self.points, self.exclude_self, self.underflow = points, exclude_self, underflow
         shape = tile or (_CPU_TILE if points.device.type == "cpu" else _GPU_TILE)
         self.tiles = [part for block in blocks for part in _cut(block, shape)]
         entries = sum(part.entries for part in self.tiles)
@@ -114,12 +117,12 @@ class Half:
 
         """
         boosted = boost != 1
-        slope, self.faint = slope * boost if boosted else slope, self.underflow and not boosted
+        tiles = self._weighted(slope * boost if boosted else slope, faint=self.underflow and not boosted)
         mass = torch.zeros_like(slope)
         if out.shape[1] <= _FEW_FEATURES:
-            self._add_by_features(slope, out, mass)
+            self._add_by_features(tiles, out, mass)
         else:
-            self._add_by_points(slope, out, mass)
+            self._add_by_points(tiles, out, mass)
         self.kept.clear()
         if relative:
             out.addcmul_(self.points, mass[:, None], value=-1)
@@ -128,30 +131,30 @@ class Half:
             mass.div_(boost)
         return mass
 
-    def _add_by_features(self, slope: Tensor, out: Tensor, mass: Tensor) -> None:
+    def _add_by_features(self, tiles: Iterator[_Weighted], out: Tensor, mass: Tensor) -> None:
         """Sum gradients feature-major, (k, P)."""
         down = self.queries.new_zeros(self.queries.shape[1], self.queries.shape[0])
         features = self.queries.T.contiguous()
-        for rows, columns, own, entries in self._weighted(slope):
+        for rows, columns, own, entries in tiles:
             down[:, rows].add_(product(features[:, columns], entries))
             if not own:
                 down[:, columns].add_(product(self.queries[rows].T, entries.T))
         out.copy_(down[:-2].T)
         mass.add_(down[-1])
 
-    def _add_by_points(self, slope: Tensor, out: Tensor, mass: Tensor) -> None:
+    def _add_by_points(self, tiles: Iterator[_Weighted], out: Tensor, mass: Tensor) -> None:
         """Sum gradients point by point, (P, k)."""
         out.zero_()
         ones = torch.ones_like(mass)
-        for rows, columns, own, entries in self._weighted(slope):
+        for rows, columns, own, entries in tiles:
             add_product(out[rows], entries, self.points[columns])
             mass[rows].add_(entries.sum(dim=1))
             if not own:
                 add_product(out[columns], entries.T, self.points[rows])
                 mass[columns].addmv_(entries.T, ones[rows])
 
-    def _weighted(self, slope: Tensor) -> Iterator[tuple[slice, slice, bool, Tensor]]:
-        """Rows, columns, whether these are the same, and entries K_ij (v_i + v_j) of each tile."""
+    def _weighted(self, slope: Tensor, *, faint: bool) -> Iterator[_Weighted]:
+        """Give the weighted entries of each tile; `faint` says whether some may be too small for float32."""
         again, weights = None if self.kept else self._buffer(), self._buffer()
         for index, (rows, columns, own, both_ways) in enumerate(self.tiles):
             entries = self.kept[index] if self.kept else self._exponentials(rows, columns, own, again)
@@ -160,7 +163,7 @@ class Half:
                 entries.mul_(torch.add(slope[rows, None], slope[columns], out=weight))
             else:
                 entries.mul_(slope[rows, None])
-            yield rows, columns, own, without_faint(entries, underflow=self.faint)
+            yield rows, columns, own, without_faint(entries, underflow=faint)
 
     def _exponentials(self, rows: slice, columns: slice, own: bool, buffer: Tensor | None) -> Tensor:
         query, key = self.queries[rows], self.keys[columns]
