@@ -23,7 +23,7 @@ _COLOURED = ("grey", "hue", "saturation")
 NAMES = ("crop", "flip", "grey", "brightness", "contrast", "hue", "saturation", "blur")
 
 
-def simclr(kind: str = "cifar10") -> Compose:
+def simclr(kind: str = "cifar10", *, size: int | None = None) -> Compose:
     """Build the augmentations of SimCLR as the papers use them.
 
     Example:
@@ -33,6 +33,8 @@ def simclr(kind: str = "cifar10") -> Compose:
     Args:
         kind: "mnist" (no colour; also for Fashion-MNIST and other grey images) or "cifar10" (also for
             photographs of other sizes).
+        size: pixels on a side of the views; those of the images if omitted. Smaller views take less time,
+            and a network of convolutions sees whole images at their own size afterwards.
 
     Returns:
         The augmentation: crop of 20–100 % of the area, flip with probability .5, jitter (.8, .8, .8, .2) with
@@ -44,7 +46,7 @@ def simclr(kind: str = "cifar10") -> Compose:
 
     """
     check_choice(kind, "kind", ("mnist", "cifar10"))
-    moved: list[Augmentation] = [Crop(), Flip(p=0.5)]
+    moved: list[Augmentation] = [Crop(size=size), Flip(p=0.5)]
     coloured: list[Augmentation] = [Jitter(0.8, 0.8, 0.8, 0.2, p=0.8), Grey(p=0.2)]
     return Compose([*moved, *(coloured if kind == "cifar10" else []), Blur(p=0.5)])
 

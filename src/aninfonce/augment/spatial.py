@@ -14,17 +14,21 @@ _TRIES = 10
 
 
 class Crop(Augmentation):
-    """A random part of the image, scaled back to its size.
+    """A random part of the image, scaled back to its size or to another.
 
     Example:
         >>> half = Crop(area=(0.5, 0.5), ratio=(1.0, 1.0))
         >>> half(torch.rand(2, 1, 28, 28), 0).parameters["crop.box"][:, 2:].tolist()
         [[20, 20], [20, 20]]
+        >>> Crop(size=24)(torch.rand(2, 1, 28, 28), 0).images.shape
+        torch.Size([2, 1, 24, 24])
 
     Args:
         area: smallest and largest share of the image's area.
         ratio: narrowest and widest, width by height, drawn evenly in its logarithm.
         p: probability that an image is cropped.
+        size: pixels on a side of the result; those of the image if omitted. Needs `p` = 1, since images of
+            one batch have one size.
 
     The parameter `crop.box` is (N, 4): left, top, width and height in pixels.
 
@@ -37,8 +41,12 @@ class Crop(Augmentation):
         area: tuple[float, float] = (0.2, 1.0),
         ratio: tuple[float, float] = (3 / 4, 4 / 3),
         p: float = 1.0,
+        size: int | None = None,
     ) -> None:
         super().__init__(p)
+        self.size = None if size is None else check_count(size, "size")
+        if size is not None and self.p < 1:
+            raise ValueError(f"`size` goes with `p` = 1, got {self.p:g}")
         self.area = check_range(area, "area", 0.01)
         self.ratio = check_range(ratio, "ratio", 0.01)
         if self.area[1] > 1:
@@ -63,7 +71,7 @@ class Crop(Augmentation):
         left, top, wide, high = own["box"].to(images.dtype).unbind(dim=1)
         right, bottom = left + wide - 1, top + high - 1
         corners = torch.stack([left, top, right, top, right, bottom, left, bottom], dim=1).view(-1, 4, 2)
-        size = (images.shape[2], images.shape[3])
+        size = (images.shape[2], images.shape[3]) if self.size is None else (self.size, self.size)
         cropped: Tensor = kornia().geometry.transform.crop_and_resize(
             images, corners, size, padding_mode="border"
         )

@@ -19,16 +19,25 @@ class QuickResNet(nn.Module):
 
     Args:
         in_channels: channels of the image.
-        width: channels of the first stage; there are four times as many features.
+        width: channels of the first stage.
+        features: columns of the result, by a last convolution of single pixels, which costs little; the
+            channels of the last stage, four times the width, if omitted.
         generator: draws the weights.
 
     """
 
-    def __init__(self, *, in_channels: int = 3, width: int = 32, generator: Generator | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        in_channels: int = 3,
+        width: int = 32,
+        features: int | None = None,
+        generator: Generator | None = None,
+    ) -> None:
         super().__init__()
         self.in_channels = check_count(in_channels, "in_channels")
         self.width = check_count(width, "width")
-        self.out_features = 4 * width
+        self.out_features = 4 * width if features is None else check_count(features, "features")
         with weights_from(generator):
             self.layers = nn.Sequential(
                 nn.Sequential(*convolve(in_channels, width, 2, 4)),
@@ -38,6 +47,8 @@ class QuickResNet(nn.Module):
                 nn.Sequential(*convolve(2 * width, 4 * width, 2)),
                 _Residual(4 * width),
             )
+            if features is not None:
+                self.layers.append(nn.Sequential(*convolve(4 * width, features, 1, 1)))
 
     def forward(self, x: Tensor) -> Tensor:
         """Turn images (N, in_channels, H, W) into features (N, out_features), averaged over positions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aninfonce_papers.engine import Experiment, Preset, Study
 from aninfonce_papers.engine.published import ANINFONCE
 from aninfonce_papers.engine.row import PRESETS
-from aninfonce_papers.rusak2025.simclr.experiment import IDEAS, PUBLISHED_METHODS, UNTRAINED
+from aninfonce_papers.rusak2025.simclr.experiment import BESIDE, IDEAS, PUBLISHED_METHODS, UNTRAINED
 from aninfonce_papers.rusak2025.simclr.grid import Sizes, table_experiments
 from aninfonce_papers.rusak2025.simclr.table import plot
 
@@ -51,12 +51,14 @@ SIZES: dict[Preset, Sizes] = {
         dim=128,
         images=50_000,
         test_images=10_000,
-        epochs=200,
+        epochs=41,
         batch_size=256,
-        seconds=(0.25, 200.0),
+        seconds=(0.18, 300.0),
         warmup_epochs=1,
         muon_lr=0.03,
         night=True,
+        view_size=24,
+        features=512,
     ),
     "paper": Sizes(
         "cifar10",
@@ -76,7 +78,8 @@ SIZES: dict[Preset, Sizes] = {
 
 def experiments(preset: Preset) -> list[Experiment]:
     """Give the three rows of the table, our ideas, and the network before training."""
-    methods = (*PUBLISHED_METHODS, *IDEAS, UNTRAINED)
+    ideas = (*IDEAS, BESIDE) if preset in ("smoke", "overnight") else IDEAS
+    methods = (*PUBLISHED_METHODS, *ideas, UNTRAINED)
     return table_experiments(methods, SIZES[preset], SIZES["paper"], _PRINTED)
 
 

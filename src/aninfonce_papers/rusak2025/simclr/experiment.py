@@ -19,7 +19,7 @@ from aninfonce_papers.engine import Encoder, Experiment, Loss, Metrics, Pairs, S
 from aninfonce_papers.engine.precision import Precision, open_fabric
 from aninfonce_papers.engine.scratch import scratch_folder
 from aninfonce_papers.models.quick_resnet import QuickResNet
-from aninfonce_papers.rusak2025.simclr.network import LevelsLoss, Network
+from aninfonce_papers.rusak2025.simclr.network import BesideLoss, LevelsLoss, Network, colours_shared
 from aninfonce_papers.rusak2025.simclr.probes import logistic_probe, measure, sgd_probe
 
 if TYPE_CHECKING:
@@ -31,10 +31,12 @@ Method = Literal[
     "AnInfoNCE without ℓ2",
     "Λ̂ below, InfoNCE on top",
     "a Λ̂ per augmentation group",
+    "AnInfoNCE of colours beside InfoNCE",
     "untrained",
 ]
 PUBLISHED_METHODS: tuple[Method, ...] = ("InfoNCE", "AnInfoNCE", "AnInfoNCE without ℓ2")
 IDEAS: tuple[Method, ...] = ("Λ̂ below, InfoNCE on top", "a Λ̂ per augmentation group")
+BESIDE: Method = "AnInfoNCE of colours beside InfoNCE"
 UNTRAINED: Method = "untrained"
 
 
@@ -48,6 +50,8 @@ class SimCLRPairs(Pairs):
         test_images: to score probes on.
         grouped: whether the views of a pair differ in one group of augmentations, each in turn.
         ahead: whether a thread makes the views of the next step during the present one.
+        view_size: side of the views in pixels; that of the pictures if omitted. Probes see whole pictures.
+        colours_every: the views of every so-manieth pair have their colours changed alike; 0 for none.
 
     """
 
@@ -57,6 +61,8 @@ class SimCLRPairs(Pairs):
     test_images: PositiveInt
     grouped: bool = False
     ahead: bool = False
+    view_size: PositiveInt | None = None
+    colours_every: NonNegativeInt = 0
 
     @property
     def held_out(self) -> float:
@@ -71,8 +77,12 @@ class SimCLRPairs(Pairs):
 
     def open(self, images: LabelledImages, seed: int, shard: tuple[int, int] = (0, 1)) -> PairSource:
         """Make the stream of pairs, of which this process, (rank, processes), sees a part."""
-        kind = GroupedViews if self.grouped else ViewSource
-        views = kind(images.images, simclr("cifar10"), seed, shard=shard)
+        change = simclr("cifar10", size=self.view_size)
+        if self.grouped or self.colours_every:
+            shared = SIMCLR_GROUPS if self.grouped else colours_shared(self.colours_every)
+            views: ViewSource = GroupedViews(images.images, change, seed, shared=shared, shard=shard)
+        else:
+            views = ViewSource(images.images, change, seed, shard=shard)
         return DrawnAhead(views) if self.ahead else views
 
 
@@ -90,6 +100,8 @@ class SimCLREncoder(Encoder):
         hidden: width inside the projector.
         sphere: bring the last layer to unit length.
         levels: the loss also sees the projector's first layer.
+        features: columns of the backbone "quick", more than its last stage has channels.
+        beside: columns of a second projector, which the loss sees before those of the first.
 
     """
 
@@ -103,13 +115,17 @@ class SimCLREncoder(Encoder):
     sphere: bool = True
     levels: bool = False
     precision: Precision = "float32"
+    features: PositiveInt | None = None
+    beside: NonNegativeInt = 0
 
     def network(self, channels: int, seed: int) -> Network:
         """Build it for images of so many channels; the seed draws the weights."""
         generator = stream(seed, "network")
         backbone: ResNet | QuickResNet
         if self.name == "quick":
-            backbone = QuickResNet(in_channels=channels, width=self.width, generator=generator)
+            backbone = QuickResNet(
+                in_channels=channels, width=self.width, features=self.features, generator=generator
+            )
         else:
             backbone = ResNet(
                 self.depth, stem=self.stem, in_channels=channels, width=self.width, generator=generator
@@ -120,6 +136,7 @@ class SimCLREncoder(Encoder):
             dim=self.dim,
             sphere=self.sphere,
             levels=self.levels,
+            beside=self.beside,
             generator=generator,
         )
 
@@ -132,7 +149,8 @@ class SimCLRLoss(Loss):
     Attributes:
         method: whose loss it is.
         temperature: τ.
-        columns: below the last layer, for a loss on two levels.
+        columns: in front of those of the last layer, for a loss in two parts.
+        colours_every: as the pairs have it.
         positive_map: how Λ̂ is kept positive.
 
     """
@@ -141,6 +159,7 @@ class SimCLRLoss(Loss):
     method: Method
     temperature: PositiveFloat
     columns: NonNegativeInt = 0
+    colours_every: NonNegativeInt = 0
     positive_map: Literal["exp", "softplus"] = "exp"
 
     def module(self, dim: int, seed: int) -> nn.Module:
@@ -157,6 +176,8 @@ class SimCLRLoss(Loss):
             return top
         if self.method == "Λ̂ below, InfoNCE on top":
             return LevelsLoss(self.columns, AnInfoNCE(self.columns, **trained), top)
+        if self.method == BESIDE:
+            return BesideLoss(self.columns, AnInfoNCE(self.columns, **trained), top, self.colours_every)
         if self.method == "a Λ̂ per augmentation group":
             return AlternatingLoss(EnsembleAnInfoNCE(dim, len(SIMCLR_GROUPS), **trained))
         return AnInfoNCE(dim, **trained)

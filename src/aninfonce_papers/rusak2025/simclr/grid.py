@@ -12,6 +12,7 @@ from aninfonce.training import Recipe
 from aninfonce_papers.engine import Experiment, Watch
 from aninfonce_papers.engine.precision import fastest_precision
 from aninfonce_papers.rusak2025.simclr.experiment import (
+    BESIDE,
     UNTRAINED,
     Method,
     Probes,
@@ -20,6 +21,9 @@ from aninfonce_papers.rusak2025.simclr.experiment import (
     SimCLRPairs,
 )
 from aninfonce_papers.rusak2025.simclr.table import published
+
+# With two projectors, a third of the pairs teaches the one of colours.
+_COLOURS_EVERY = 3
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class Sizes:
         muon_lr: rate of hidden matrices, in the recipe "fast".
         night: whether it is for the preset "overnight": `QuickResNet` in the fastest precision, views made
             ahead, and readouts at two strengths.
+        view_size: side of the views; that of the pictures if omitted.
+        features: columns of the backbone, if more than its last stage has.
 
     """
 
@@ -65,6 +71,8 @@ class Sizes:
     warmup_epochs: int = 10
     muon_lr: float = 0.05
     night: bool = False
+    view_size: int | None = None
+    features: int | None = None
 
     @property
     def steps(self) -> int:
@@ -121,13 +129,15 @@ def table_experiments(
 
 def _experiment(method: Method, sizes: Sizes) -> Experiment:
     levels, paper = method == "Λ̂ below, InfoNCE on top", sizes.recipe == "paper"
+    beside, every = (sizes.dim, _COLOURS_EVERY) if method == BESIDE else (0, 0)
     step, probes = sizes.seconds
     loss, recipe, seconds = None, None, probes
     if method != UNTRAINED:
         loss = SimCLRLoss(
             method=method,
             temperature=sizes.temperature,
-            columns=sizes.hidden if levels else 0,
+            columns=sizes.hidden if levels else beside,
+            colours_every=every,
             positive_map="softplus" if paper else "exp",
         )
         recipe, seconds = sizes.build(), probes + step * sizes.steps
@@ -140,6 +150,8 @@ def _experiment(method: Method, sizes: Sizes) -> Experiment:
             test_images=sizes.test_images,
             grouped=method == "a Λ̂ per augmentation group",
             ahead=sizes.night,
+            view_size=sizes.view_size,
+            colours_every=every,
         ),
         encoder=SimCLREncoder(
             name="quick" if sizes.night else None,
@@ -151,6 +163,8 @@ def _experiment(method: Method, sizes: Sizes) -> Experiment:
             sphere=method != "AnInfoNCE without ℓ2",
             levels=levels,
             precision=fastest_precision() if sizes.night else "float32",
+            features=sizes.features,
+            beside=beside,
         ),
         loss=loss,
         recipe=recipe,

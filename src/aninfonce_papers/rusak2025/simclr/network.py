@@ -24,6 +24,7 @@ class Network(nn.Module):
         dim: columns of its last layer.
         sphere: bring the last layer to unit length.
         levels: put the projector's first layer, before its ReLU, in front of the last one.
+        beside: columns of a second projector, which come before those of the first.
         generator: draws the projector's weights.
 
     """
@@ -36,6 +37,7 @@ class Network(nn.Module):
         dim: int,
         sphere: bool = True,
         levels: bool = False,
+        beside: int = 0,
         generator: Generator | None = None,
     ) -> None:
         super().__init__()
@@ -43,7 +45,10 @@ class Network(nn.Module):
         self.projector = projector(backbone.out_features, dim, hidden=hidden, generator=generator)
         self.head = build_head("sphere" if sphere else "none", dim)
         self.hidden = hidden if levels else 0
-        self.out_features = self.hidden + dim
+        self.beside = None
+        if beside:
+            self.beside = projector(backbone.out_features, beside, hidden=hidden, generator=generator)
+        self.out_features = self.hidden + beside + dim
         self.order = fastest_order(backbone.width)
         self.to(memory_format=self.order)  # type: ignore[call-overload]
 
@@ -62,9 +67,9 @@ class Network(nn.Module):
         return features
 
     def project(self, features: Tensor) -> Tensor:
-        """Turn the backbone's features into the last layer, as its loss sees it."""
+        """Turn the backbone's features into the last layer, as its loss sees it; of two, into both."""
         last: Tensor = self.head(self.projector(features))
-        return last
+        return last if self.beside is None else torch.cat([self.head(self.beside(features)), last], dim=1)
 
 
 class LevelsLoss(nn.Module):
@@ -88,3 +93,41 @@ class LevelsLoss(nn.Module):
         k = self.columns
         total: Tensor = self.below(z0[:, :k], z1[:, :k]) + self.top(z0[:, k:], z1[:, k:])
         return total
+
+
+def colours_shared(every: int) -> tuple[tuple[str, ...], ...]:
+    """Name what the views of each kind of pairs share: the last of so many kinds its colours, others nothing.
+
+    >>> colours_shared(3)
+    ((), (), ('jitter', 'grey'))
+    """
+    return (*((),) * (every - 1), ("jitter", "grey"))
+
+
+class BesideLoss(nn.Module):
+    """One loss on the first columns of pairs that share their colours, another on the rest of the others.
+
+    Args:
+        columns: how many are the first.
+        beside: loss on these, for every so-manieth pair.
+        top: loss on the rest, for all other pairs.
+        every: the last of so many pairs shares its colours, as `colours_shared` has it.
+
+    """
+
+    def __init__(self, columns: int, beside: nn.Module, top: nn.Module, every: int) -> None:
+        super().__init__()
+        if every < 2:
+            raise ValueError(f"`every` must be at least 2, got {every}")
+        self.columns = columns
+        self.beside = beside
+        self.top = top
+        self.every = every
+
+    def forward(self, z0: Tensor, z1: Tensor) -> Tensor:
+        """Two views, (N, d) each, to a scalar."""
+        shared = torch.arange(len(z0), device=z0.device) % self.every == self.every - 1
+        k = self.columns
+        beside: Tensor = self.beside(z0[shared, :k], z1[shared, :k])
+        top: Tensor = self.top(z0[~shared, k:], z1[~shared, k:])
+        return beside + top

@@ -98,8 +98,11 @@ def test_the_papers_recipe():
 def test_a_night_has_views_made_ahead_and_the_quick_network():
     (cell, *_) = find_study("cifar10").experiments("overnight")
     source = cell.pairs.open(LabelledImages(pixels(20), np.zeros(20)), 3)
-    assert torch.equal(source.next(7).x, ViewSource(pixels(20), simclr(), seed=3).next(7).x)
+    x = source.next(7).x
+    assert x.shape[2:] == (24, 24)
+    assert torch.equal(x, ViewSource(pixels(20), simclr(size=24), seed=3).next(7).x)
     network = cell.encoder.network(3, 0)
     assert network(torch.zeros(2, 3, 32, 32)).shape == (2, 128)
+    assert network.features(torch.zeros(2, 3, 32, 32)).shape == (2, 512)
     assert cell.watch.checkpoint_every > 0
     assert {known.goal for known in cell.known_values("overnight").values()} == {"shown"}

@@ -10,8 +10,8 @@ from aninfonce.datasets import LabelledImages
 from aninfonce.encoders import ResNet
 from aninfonce.losses import InfoNCE
 from aninfonce_papers.rusak2025.cifar10 import experiments
-from aninfonce_papers.rusak2025.simclr.experiment import IDEAS, PUBLISHED_METHODS
-from aninfonce_papers.rusak2025.simclr.network import LevelsLoss, Network
+from aninfonce_papers.rusak2025.simclr.experiment import BESIDE, IDEAS, PUBLISHED_METHODS
+from aninfonce_papers.rusak2025.simclr.network import BesideLoss, LevelsLoss, Network
 from tests.datasets.files import pixels
 
 EXPERIMENTS = {experiment.name: experiment for experiment in experiments("smoke")}
@@ -22,7 +22,7 @@ def build_loss(method):
     return experiment.loss.module(experiment.encoder.dim, seed=0)
 
 
-@pytest.mark.parametrize("method", [*PUBLISHED_METHODS, *IDEAS])
+@pytest.mark.parametrize("method", [*PUBLISHED_METHODS, *IDEAS, BESIDE])
 def test_network_and_loss_fit_each_other(method):
     encoder = EXPERIMENTS[method].encoder
     network, loss = encoder.network(3, seed=0), build_loss(method)
@@ -32,8 +32,8 @@ def test_network_and_loss_fit_each_other(method):
     loss(z[:6], z[6:]).backward()
     assert all(parameter.grad is not None for parameter in [*network.parameters(), *loss.parameters()])
     last = network.project(network.features(images))
-    assert last.shape == (12, encoder.dim)
-    lengths = last.norm(dim=1)
+    assert last.shape == (12, encoder.dim + encoder.beside)
+    lengths = last[:, encoder.beside :].norm(dim=1)
     assert torch.allclose(lengths, torch.ones(12)) == (method != "AnInfoNCE without ℓ2")
 
 
@@ -52,6 +52,25 @@ def test_levels_see_their_own_columns():
     first, second = InfoNCE(normalize=False), InfoNCE(temperature=0.5)
     total = LevelsLoss(5, first, second)(z[:2], z[2:])
     torch.testing.assert_close(total, first(z[:2, :5], z[2:, :5]) + second(z[:2, 5:], z[2:, 5:]))
+
+
+def test_the_second_projector_sees_only_pairs_that_share_their_colours():
+    images = LabelledImages(pixels(9), np.zeros(9, dtype=np.int64))
+    cell = EXPERIMENTS[BESIDE]
+    views = cell.pairs.open(images, 0)
+    drawn = views.views(9)
+    alike = (drawn.parameters["jitter.hue"] == drawn.parameters_pos["jitter.hue"]).tolist()
+    assert alike == [False, False, True] * 3
+    assert not (drawn.parameters["crop.box"] == drawn.parameters_pos["crop.box"]).all(dim=1).any()
+
+    z0, z1 = torch.randn(2, 9, 5, generator=Generator().manual_seed(0))
+    beside, top = InfoNCE(normalize=False), InfoNCE(temperature=0.5)
+    third = torch.tensor([2, 5, 8])
+    rest = torch.tensor([0, 1, 3, 4, 6, 7])
+    expected = beside(z0[third, :2], z1[third, :2]) + top(z0[rest, 2:], z1[rest, 2:])
+    torch.testing.assert_close(BesideLoss(2, beside, top, 3)(z0, z1), expected)
+    with pytest.raises(ValueError, match="`every` must be at least 2"):
+        BesideLoss(2, beside, top, 1)
 
 
 def test_only_the_idea_of_groups_has_views_of_several_kinds():
