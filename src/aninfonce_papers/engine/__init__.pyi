@@ -3,6 +3,7 @@ from aninfonce_papers.engine.experiment import Encoder as Encoder
 from aninfonce_papers.engine.experiment import Experiment as Experiment
 from aninfonce_papers.engine.experiment import Loss as Loss
 from aninfonce_papers.engine.experiment import Pairs as Pairs
+from aninfonce_papers.engine.experiment import Part as Part
 from aninfonce_papers.engine.experiment import Score as Score
 from aninfonce_papers.engine.experiment import Watch as Watch
 from aninfonce_papers.engine.plan import Task as Task

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 import numpy as np
 import torch
-from pydantic import NonNegativeInt, PositiveInt, model_validator
+from filelock import FileLock
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 from torch import Tensor, nn
 
+from aninfonce.datasets import cache_dir
 from aninfonce.encoders import ProjectedEncoder, ResNet, build_encoder
 from aninfonce.extending import (
     HELD_OUT_LOSS,
@@ -27,7 +30,7 @@ from aninfonce.extending import (
 from aninfonce.processes import DataGeneratingProcess
 from aninfonce.sources import ArraySource, NeighbourOrder, PairSource
 from aninfonce.training import Fitted, Recipe, fit
-from aninfonce_papers.engine import Encoder, Experiment, Pairs, Preset, Watch
+from aninfonce_papers.engine import Encoder, Experiment, Loss, Pairs, Part, Preset, Watch
 from aninfonce_papers.engine.precision import Precision, fastest_precision, open_fabric
 from aninfonce_papers.engine.scratch import scratch_folder
 from aninfonce_papers.worlds.scenes import (
@@ -55,6 +58,8 @@ _DATA_SEED = 0
 _FOR_STATISTICS = 1_000
 # Pairs that are drawn ahead while training: half a minute of work that a killed run does again.
 _BULK = 4_096
+# Raise this when the same settings come to give other weights: older starts are then ignored.
+_START_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,7 @@ class Sizes:
         test_images: to score on.
         uses: of each picture that is drawn while training; 0 if all are drawn beforehand.
         night: whether it is for the preset "overnight": in the fastest precision, with checkpoints.
+        muon_lr: rate of kernels, in the recipe "fast".
 
     """
 
@@ -91,10 +97,11 @@ class Sizes:
     test_images: int = 4_096
     uses: int = 0
     night: bool = False
+    muon_lr: float = 0.05
 
     def build(self) -> Recipe:
         """Give the recipe; nothing is fitted to a sphere afterwards."""
-        fast = {"muon_lr": 0.05, "warmup": min(50, self.steps // 4)} if self.recipe == "fast" else {}
+        fast = {"muon_lr": self.muon_lr, "warmup": min(50, self.steps // 4)} if self.recipe == "fast" else {}
         return Recipe.model_validate(
             {
                 "name": self.recipe,
@@ -120,7 +127,7 @@ class Sizes:
 SIZES: dict[Preset, Sizes] = {
     "smoke": Sizes(70, True, 24, "small-conv", 8, "fast", 3, 16, 0.02, 0.3, test_images=70),
     "laptop": Sizes(20_000, True, 48, "small-conv", 16, "fast", 1_200, 256, 0.02, 0.2),
-    "overnight": Sizes(80_000, True, 64, "glimpse", 16, "fast", 24_000, 256, 0.1, 0.4, uses=4, night=True),
+    "overnight": Sizes(80_000, True, 64, "glimpse", 16, "fast", 24_000, 256, 0.1, 0.3, uses=8, night=True),
     "paper": Sizes(250_000, False, 224, "resnet18", 64, "paper", 30_000, 512, 1.0, 300.0),
 }
 
@@ -209,7 +216,7 @@ class ScenePairs(Pairs):
             law: of the latents.
             seed: of the order, and of matched pairs.
             views: makes pairs of pictures; without it, positives have latents drawn by the law.
-            pairs: that the training will take; needed for hard negatives.
+            pairs: that the training will take, which says when hard negatives end; never if omitted.
 
         """
         if self.data != RENDERED:
@@ -239,8 +246,7 @@ class ScenePairs(Pairs):
 
         groups = until = None
         if self.batches == "hard negatives":
-            assert pairs is not None
-            groups, until = Groups(), round(self.hard_until * pairs)
+            groups, until = Groups(), None if pairs is None else round(self.hard_until * pairs)
         bulk = min(_BULK, self.images)
         return FreshScenes(law, draw, seed, groups=groups, groups_until=until, bulk=bulk, uses=self.uses)
 
@@ -293,6 +299,28 @@ class Standardize(nn.Module):
         return (x - self.mean) / self.scale
 
 
+class WideStart(Part):
+    """A first training of the network, with more columns than latents; its last layer is then replaced.
+
+    Batches are those of the experiment, with hard negatives to the end, the loss that of SimCLR on the unit
+    sphere. Contrast in many columns finds what is hard to see in fewer steps than in as many as there are
+    latents. Nothing of it depends on the loss or the space of the experiment: rows that differ in these
+    alone share one start.
+
+    Attributes:
+        steps: of this training, with the experiment's recipe.
+        columns: of the embedding.
+        temperature: of its loss.
+        muon_lr: rate of kernels; the training that follows has a lower one, so as not to undo it.
+
+    """
+
+    steps: PositiveInt
+    columns: PositiveInt = 128
+    temperature: PositiveFloat = 0.1
+    muon_lr: PositiveFloat = 0.05
+
+
 class SceneEncoder(Encoder):
     """A network of pictures.
 
@@ -301,6 +329,7 @@ class SceneEncoder(Encoder):
         dim: columns of the embedding.
         width: of the network.
         precision: of its products in training.
+        start: a training before that of the experiment; none if omitted.
 
     """
 
@@ -308,6 +337,7 @@ class SceneEncoder(Encoder):
     dim: int
     width: PositiveInt
     precision: Precision = "float32"
+    start: WideStart | None = None
 
     def network(self, inputs: Standardize, seed: int) -> nn.Sequential:
         """Build it, to (N, dim), before its head."""
@@ -353,10 +383,14 @@ def parts_of(experiment: Experiment) -> tuple[ScenePairs, SceneEncoder]:
     return experiment.pairs, experiment.encoder
 
 
-def train(experiment: Experiment, source: PairSource, images: ImageRows, seed: int) -> Fitted:
+def train(
+    experiment: Experiment, source: PairSource, images: ImageRows, seed: int, start: Fitted | None = None
+) -> Fitted:
     """Train the encoder of an experiment on pairs of pictures; a run that was killed goes on if it can."""
     pairs, encoder = parts_of(experiment)
     network = encoder.network(pairs.standardize(images), seed)
+    if start is not None:
+        take_all_but_the_last_layer(network, start.encoder.body)
     return fit(
         source,
         experiment.training_config(seed),
@@ -365,6 +399,62 @@ def train(experiment: Experiment, source: PairSource, images: ImageRows, seed: i
         resume=True,
         fabric=open_fabric(encoder.precision),
     )
+
+
+def train_start(experiment: Experiment, law: DataGeneratingProcess, name: str, seed: int) -> Fitted | None:
+    """Train the wide start of an experiment, or take the one that was trained before; None without one.
+
+    It is kept in the cache. Of several processes that want the same one, one trains it and the others wait;
+    what was stopped goes on.
+
+    Args:
+        experiment: to start.
+        law: of the latents.
+        name: of that law, for the cache.
+        seed: of weights and pairs.
+
+    """
+    pairs, encoder = parts_of(experiment)
+    start = encoder.start
+    if start is None:
+        return None
+    assert experiment.recipe is not None
+    own = {
+        "steps": start.steps,
+        "warmup": min(experiment.recipe.warmup, start.steps // 4),
+        "muon_lr": start.muon_lr,
+    }
+    wide = experiment.model_copy(
+        update={
+            "encoder": encoder.model_copy(update={"dim": start.columns, "space": "sphere", "start": None}),
+            "loss": Loss(name="nt-xent", options={"temperature": start.temperature}),
+            "recipe": experiment.recipe.model_copy(update=own),
+        }
+    )
+    _, wide_encoder = parts_of(wide)
+    source, images = pairs.open(law, derive_seed(seed, "start"))
+    text = repr((_START_VERSION, name, seed, wide.configuration))
+    folder = cache_dir() / "scenes" / f"start-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_suffix(".lock")):
+        return fit(
+            source,
+            wide.training_config(derive_seed(seed, "start") % 2**31),
+            encoder=wide_encoder.network(pairs.standardize(images), seed),
+            directory=folder,
+            resume=True,
+            fabric=open_fabric(encoder.precision),
+        )
+
+
+def take_all_but_the_last_layer(network: nn.Module, trained: nn.Module) -> None:
+    """Give a network the weights of another one that differs in the width of its last layer alone."""
+    own = network.state_dict()
+    same = {name: value for name, value in trained.state_dict().items() if value.shape == own[name].shape}
+    left = set(own) - set(same)
+    if len({name.rpartition(".")[0] for name in left}) > 1:
+        raise ValueError(f"`trained` must differ from `network` in one layer, got {sorted(left)}")
+    network.load_state_dict(same, strict=False)
 
 
 def loss_curve(pairs: ScenePairs) -> str:

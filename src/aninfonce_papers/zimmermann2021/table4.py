@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import torch
 from pydantic import JsonValue
@@ -78,6 +78,7 @@ class Contrastive(SceneScore):
     def embed(self, experiment: Experiment, x: Tensor, seed: int) -> tuple[Tensor, Metrics]:
         """Train on pairs, and embed pictures."""
         pairs, _ = scenes.parts_of(experiment)
+        start = None
         if self.law == "augmentations":
             source, images = pairs.open(
                 scene_process(size=None), seed, lambda rows: ViewSource(rows, simclr(), seed)
@@ -87,9 +88,13 @@ class Contrastive(SceneScore):
             total = experiment.recipe.steps * experiment.recipe.batch_size
             law = scene_process(self.law, self.scale, size=None)
             source, images = pairs.open(law, seed, pairs=total)
-        fitted = scenes.train(experiment, source, images, seed)
+            start = scenes.train_start(experiment, law, f"{self.law} {self.scale:g}", seed)
+        fitted = scenes.train(experiment, source, images, seed, start)
         names = [scenes.loss_curve(pairs)] if self.law == "augmentations" else ["r2", PER_LATENT]
-        return fitted.embed(x), {"curves": curves(fitted, *names)}
+        found: dict[str, JsonValue] = {"curves": curves(fitted, *names)}
+        if start is not None:
+            found["start"] = {"seconds": round(start.seconds, 1), **curves(start, *names)}
+        return fitted.embed(x), found
 
 
 class Supervised(SceneScore):
@@ -167,12 +172,16 @@ def _row(
     slower = _SLOWER.get(law, 1.0)
     if way == "closer look":
         pairs, slower = pairs.model_copy(update={"batches": "neighbours"}), _CLOSER_SLOWER
+    encoder = scenes.scene_encoder(sizes, BOX.dim, HEADS[space])
     if way == "hard negatives":
-        pairs = pairs.model_copy(update={"batches": way})
+        # To the end: random batches of so few steps would let go of what they have little use for.
+        pairs = pairs.model_copy(update={"batches": way, "hard_until": 1.0})
+        encoder = encoder.model_copy(update={"start": scenes.WideStart(steps=sizes.steps // 2)})
+        sizes = replace(sizes, steps=sizes.steps // 8, muon_lr=sizes.muon_lr / 2)
     return Experiment(
         name=f"{way or f'row {number}'}: {name}",
         pairs=pairs,
-        encoder=scenes.scene_encoder(sizes, BOX.dim, HEADS[space]),
+        encoder=encoder,
         loss=Loss(name=loss.name, options={**loss.options, "temperature": sizes.temperature}),
         recipe=sizes.build(),
         watch=scenes.watch(sizes),
@@ -214,12 +223,20 @@ def _curves(row: Row) -> Mapping[str, JsonValue]:
     return cast(Mapping[str, JsonValue], row.metrics.get("curves", {}))
 
 
+def _with_start(row: Row) -> tuple[Sequence[int], Sequence[JsonValue]]:
+    """Give R² of each latent over all steps, those of a start included."""
+    steps, values = row.curve(PER_LATENT)
+    before = cast(Mapping[str, Sequence[Any]], row.metrics.get("start", {"steps": [], PER_LATENT: []}))
+    offset = max(before["steps"], default=0)
+    return [*before["steps"], *(offset + step for step in steps)], [*before[PER_LATENT], *values]
+
+
 def _draw_latents(rows: Sequence[Row]) -> Figure:
     """Draw a panel for each run: rotations in colours, the other latents in grey."""
     figure = new_figure(9.0, 1.0 + 2.6 * -(-len(rows) // 2))
     for place, row in enumerate(rows, start=1):
         axes = figure.add_subplot(-(-len(rows) // 2), 2, place)
-        steps, values = row.curve(PER_LATENT)
+        steps, values = _with_start(row)
         for latent, name in enumerate(LATENTS):
             (line,) = axes.plot(steps, [cast(Sequence[float], each)[latent] for each in values], color="0.7")
             if latent in _PARTITIONS["rotation"]:
