@@ -56,10 +56,13 @@ WATCH = Watch(logs=20, evaluations=10, least=1, pairs=1_024)
 # Pictures are the same for every seed, as a data set would be; seeds draw weights, order and views.
 _DATA_SEED = 0
 _FOR_STATISTICS = 1_000
-# Pairs that are drawn ahead while training: half a minute of work that a killed run does again.
-_BULK = 4_096
+# Pairs that are drawn ahead while training: a minute and a half of work that a killed run does again. A network
+# that goes through a few thousand pairs eight times in a row learns them by heart.
+_BULK = 32_768
 # Raise this when the same settings come to give other weights: older starts are then ignored.
 _START_VERSION = 1
+# So many columns need more pairs to read R² from.
+_WATCH_START = {"pairs": 2_048, "evaluations": 12}
 
 
 @dataclass(frozen=True)
@@ -429,6 +432,7 @@ def train_start(experiment: Experiment, law: DataGeneratingProcess, name: str, s
             "encoder": encoder.model_copy(update={"dim": start.columns, "space": "sphere", "start": None}),
             "loss": Loss(name="nt-xent", options={"temperature": start.temperature}),
             "recipe": experiment.recipe.model_copy(update=own),
+            "watch": experiment.watch.model_copy(update=_WATCH_START),
         }
     )
     _, wide_encoder = parts_of(wide)

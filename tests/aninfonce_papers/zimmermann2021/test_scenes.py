@@ -190,32 +190,64 @@ def test_a_night_that_is_cut_short_goes_on_and_ends_the_same(tmp_path, monkeypat
     monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path / "cache"))
     smaller = {"pairs.images": 64, "pairs.size": 28, "pairs.test_images": 40, "watch.pairs": 256}
     steps = {"recipe.steps": 9, "recipe.warmup": 0, "recipe.batch_size": 32, "watch.checkpoint_every": 2}
+    start = {"encoder.start.steps": 6, "encoder.start.columns": 12}
     only = ["hard negatives: normal → box*"]
-    (task,) = plan([find_study("table4")], "overnight", only=only, changes={**smaller, **steps})
+    (task,) = plan([find_study("table4")], "overnight", only=only, changes={**smaller, **steps, **start})
     whole = execute(task)
     assert whole.error is None
     assert [len(values) for values in whole.metrics["curves"]["r2_per_latent"]] == [10] * 9
-    assert find_study("table4").plot([whole])["R² of each latent"].axes
+    (axes,) = find_study("table4").plot([whole])["R² of each latent"].axes
+    assert list(axes.lines[0].get_xdata()) == list(range(1, 16))
 
     class Killed(BaseException):
         pass
 
-    rest, draw = iter(range(5)), FreshScenes.next
+    def execute_killed_after(draws):
+        rest, draw = iter(range(draws)), FreshScenes.next
 
-    def next_until_killed(self, n):
-        if next(rest, None) is None:
-            raise Killed
-        return draw(self, n)
+        def next_until_killed(self, n):
+            if next(rest, None) is None:
+                raise Killed
+            return draw(self, n)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(FreshScenes, "next", next_until_killed)
+            with pytest.raises(Killed):
+                execute(task)
 
     task = replace(task, scratch=tmp_path / "unfinished")
-    with monkeypatch.context() as patch:
-        patch.setattr(FreshScenes, "next", next_until_killed)
-        with pytest.raises(Killed):
-            execute(task)
+    execute_killed_after(5)  # the start is there already
     assert list((tmp_path / "unfinished").iterdir())
-    resumed = execute(task)
-    assert resumed.error is None
-    assert resumed.metrics == whole.metrics
+    assert _without_seconds(execute(task)) == _without_seconds(whole)
+
+    monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path / "another"))
+    execute_killed_after(4)  # in the start, after its fourth step
+    assert list((tmp_path / "another" / "scenes").glob("start-*/checkpoints/step-00000004"))
+    assert _without_seconds(execute(task)) == _without_seconds(whole)
+
+
+def _without_seconds(row):
+    assert row.error is None
+    return {**row.metrics, "start": {**row.metrics["start"], "seconds": 0}}
+
+
+def test_a_start_gives_all_layers_but_the_last():
+    (cell,) = (
+        cell
+        for cell in find_study("table4").experiments("overnight")
+        if cell.name.startswith("hard negatives: normal → sphere")
+    )
+    inputs = scenes.Standardize([0.5] * 3, [0.2] * 3)
+    wide = cell.encoder.model_copy(update={"dim": 128}).network(inputs, 1)
+    network = cell.encoder.network(inputs, 0)
+    last = network[1].last[2].weight.clone()
+    scenes.take_all_but_the_last_layer(network, wide)
+    assert torch.equal(network[1].last[0].weight, wide[1].last[0].weight)
+    assert torch.equal(network[1].last[2].weight, last)
+    with pytest.raises(ValueError, match="must differ from `network` in one layer"):
+        scenes.take_all_but_the_last_layer(
+            network, cell.encoder.model_copy(update={"width": 8}).network(inputs, 0)
+        )
 
 
 def test_hard_negatives_need_pictures_that_are_drawn_while_training(tmp_path):
