@@ -98,6 +98,17 @@ def test_a_crop_is_the_part_in_its_box():
     torch.testing.assert_close(whole, photos(), atol=1e-4, rtol=0)
 
 
+def test_a_crop_to_another_size_shows_the_same_part():
+    ramp = torch.linspace(0, 1, 32).expand(6, 1, 32, 32)
+    usual, smaller = (Crop(size=size)(ramp, 3) for size in (None, 16))
+    assert torch.equal(usual.parameters["crop.box"], smaller.parameters["crop.box"])
+    assert smaller.images.shape == (6, 1, 16, 16)
+    # Corners stay corners, so that the part's two edges are the same.
+    torch.testing.assert_close(smaller.images[..., [0, -1]], usual.images[:, :, :16, [0, -1]])
+    views = simclr(size=20)(torch.rand(3, 3, 32, 32), 0)
+    assert views.images.shape == (3, 3, 20, 20)
+
+
 @pytest.mark.parametrize("change", [Brightness, Contrast, Saturation, Hue])
 def test_a_neutral_factor_changes_nothing(change):
     neutral = change.neutral
@@ -156,6 +167,8 @@ def test_readouts_suit_the_channels():
         (lambda: Flip(p=1.5), "`p` must be at most 1"),
         (lambda: Crop((0.5, 0.2)), "`area` must be"),
         (lambda: Crop((0.5, 1.2)), "`area` must be at most 1"),
+        (lambda: Crop(p=0.5, size=8), "`size` goes with `p` = 1"),
+        (lambda: simclr(size=0), "`size` must be"),
         (lambda: Blur(kernel=4), "`kernel` must be odd"),
         (lambda: Jitter(hue=0.7), "`hue` must be at most 0.5"),
         (lambda: Compose([Flip(), Flip()]), "different names"),

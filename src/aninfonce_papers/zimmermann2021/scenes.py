@@ -56,8 +56,8 @@ WATCH = Watch(logs=20, evaluations=10, least=1, pairs=1_024)
 # Pictures are the same for every seed, as a data set would be; seeds draw weights, order and views.
 _DATA_SEED = 0
 _FOR_STATISTICS = 1_000
-# Pairs that are drawn ahead while training: a minute and a half of work that a killed run does again. A network
-# that goes through a few thousand pairs eight times in a row learns them by heart.
+# Pairs that are drawn ahead while training: a minute and a half of work that a killed run does again. A
+# network that goes through a few thousand pairs eight times in a row learns them by heart.
 _BULK = 32_768
 # Raise this when the same settings come to give other weights: older starts are then ignored.
 _START_VERSION = 1
