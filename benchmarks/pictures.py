@@ -25,7 +25,7 @@ PICTURES = 512
 # What laptop and overnight train, with the side of its pictures.
 NETWORKS: dict[str, tuple[Callable[[], nn.Module], int]] = {
     "cifar10, laptop (a quarter of a ResNet18)": (lambda: ResNet(18, stem="cifar-half", width=16), 32),
-    "cifar10, overnight (QuickResNet)": (QuickResNet, 32),
+    "cifar10, overnight (QuickResNet)": (lambda: QuickResNet(features=512), 24),
     "table4, laptop (SmallConvNet)": (lambda: SmallConvNet(10, width=16), 48),
     "table4, overnight (GlimpseNet)": (lambda: GlimpseNet(10), 64),
 }

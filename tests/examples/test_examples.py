@@ -6,7 +6,11 @@ import json
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
+
+from aninfonce_papers.worlds.scenes import can_render
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DROP_IN = {
@@ -58,3 +62,21 @@ def test_recordings_are_cut_into_windows():
     assert len(set(exercise)) == 7
     assert len(set(person)) == 10
     assert len(set(recording)) == 140
+
+
+@pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
+def test_an_audit_of_scenes_writes_its_page_and_its_picture(tmp_path, capsys, monkeypatch):
+    small = ["--pairs", "520", "--steps", "2", "--test-pairs", "300", "--out", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", ["scene_audit.py", *small])
+    load("scene_audit").main()
+    told = capsys.readouterr().out
+    assert "Identifiability" in told
+    assert "turn about z" in told
+    assert (tmp_path / "index.html").exists()
+    with Image.open(tmp_path / "lost.png") as picture:
+        assert picture.size == (1000, 310)
+
+
+def test_most_alike_is_never_the_row_itself():
+    rows = np.array([[0.0], [0.1], [5.0], [4.0]])
+    assert load("scene_audit").most_alike(rows).tolist() == [1, 0, 3, 2]
