@@ -44,6 +44,8 @@ _PARTITIONS = {"position": (0, 1, 2), "rotation": (3, 4, 5), "spotlight": (6,), 
 # Augmentations are made for each picture of each step.
 _SLOWER = {"augmentations": 1.6}
 _CLOSER_SLOWER = 3.2
+# Of the rows with hard negatives.
+_START_STEPS, _STEPS_AFTER_START = 5_000, 2_000
 
 
 class SceneScore(Score):
@@ -176,8 +178,8 @@ def _row(
     if way == "hard negatives":
         # To the end: random batches of so few steps would let go of what they have little use for.
         pairs = pairs.model_copy(update={"batches": way, "hard_until": 1.0})
-        encoder = encoder.model_copy(update={"start": scenes.WideStart(steps=sizes.steps // 2)})
-        sizes = replace(sizes, steps=sizes.steps // 8, muon_lr=sizes.muon_lr / 2)
+        encoder = encoder.model_copy(update={"start": scenes.WideStart(steps=_START_STEPS)})
+        sizes = replace(sizes, steps=_STEPS_AFTER_START, muon_lr=sizes.muon_lr / 2)
     return Experiment(
         name=f"{way or f'row {number}'}: {name}",
         pairs=pairs,
