@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 import numpy as np
 import torch
-from filelock import FileLock
-from pydantic import NonNegativeInt, PositiveFloat, PositiveInt, model_validator
-from torch import Tensor, nn
+from pydantic import NonNegativeInt, PositiveInt, model_validator
+from torch import Tensor
 
-from aninfonce.datasets import cache_dir
-from aninfonce.encoders import ProjectedEncoder, ResNet, build_encoder
 from aninfonce.extending import (
     HELD_OUT_LOSS,
     SEEN_LOSS,
@@ -25,12 +21,11 @@ from aninfonce.extending import (
     derive_seed,
     pixel_tensor,
     stream,
-    weights_from,
 )
 from aninfonce.processes import DataGeneratingProcess
 from aninfonce.sources import ArraySource, NeighbourOrder, PairSource
 from aninfonce.training import Fitted, Recipe, fit
-from aninfonce_papers.engine import Encoder, Experiment, Loss, Pairs, Part, Preset, Watch
+from aninfonce_papers.engine import Experiment, Pairs, Preset, Watch
 from aninfonce_papers.engine.precision import Precision, fastest_precision, open_fabric
 from aninfonce_papers.engine.scratch import scratch_folder
 from aninfonce_papers.worlds.scenes import (
@@ -48,6 +43,11 @@ from aninfonce_papers.worlds.scenes import (
     read_scenes,
     scene_process,
 )
+from aninfonce_papers.zimmermann2021.scene_encoders import (
+    SceneEncoder,
+    Standardize,
+    take_all_but_the_last_layer,
+)
 
 RENDERED = "rendered"
 # Published values count on the pictures that they were measured on.
@@ -59,10 +59,6 @@ _FOR_STATISTICS = 1_000
 # Pairs that are drawn ahead while training: a minute and a half of work that a killed run does again. A
 # network that goes through a few thousand pairs eight times in a row learns them by heart.
 _BULK = 32_768
-# Raise this when the same settings come to give other weights: older starts are then ignored.
-_START_VERSION = 1
-# So many columns need more pairs to read R² from.
-_WATCH_START = {"pairs": 2_048, "evaluations": 12}
 
 
 @dataclass(frozen=True)
@@ -286,76 +282,6 @@ def _uniform(n: int, split: str) -> Tensor:
     return scene_process(size=None).marginal.sample(n, stream(_DATA_SEED, "scenes", split))
 
 
-class Standardize(nn.Module):
-    """Subtract the mean of each channel and divide by its standard deviation."""
-
-    mean: Tensor
-    scale: Tensor
-
-    def __init__(self, mean: Sequence[float], scale: Sequence[float]) -> None:
-        super().__init__()
-        for name, values in (("mean", mean), ("scale", scale)):
-            self.register_buffer(name, torch.tensor(values, dtype=torch.float32).view(1, -1, 1, 1))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Scale pictures (N, C, H, W)."""
-        return (x - self.mean) / self.scale
-
-
-class WideStart(Part):
-    """A first training of the network, with more columns than latents; its last layer is then replaced.
-
-    Batches are those of the experiment, with hard negatives to the end, the loss that of SimCLR on the unit
-    sphere. Contrast in many columns finds what is hard to see in fewer steps than in as many as there are
-    latents. Nothing of it depends on the loss or the space of the experiment: rows that differ in these
-    alone share one start.
-
-    Attributes:
-        steps: of this training, with the experiment's recipe.
-        columns: of the embedding.
-        temperature: of its loss.
-        muon_lr: rate of kernels; the training that follows has a lower one, so as not to undo it.
-
-    """
-
-    steps: PositiveInt
-    columns: PositiveInt = 128
-    temperature: PositiveFloat = 0.1
-    muon_lr: PositiveFloat = 0.05
-
-
-class SceneEncoder(Encoder):
-    """A network of pictures.
-
-    Attributes:
-        name: "resnet18", or one of the library's by name.
-        dim: columns of the embedding.
-        width: of the network.
-        precision: of its products in training.
-        start: a training before that of the experiment; none if omitted.
-
-    """
-
-    name: str
-    dim: int
-    width: PositiveInt
-    precision: Precision = "float32"
-    start: WideStart | None = None
-
-    def network(self, inputs: Standardize, seed: int) -> nn.Sequential:
-        """Build it, to (N, dim), before its head."""
-        generator = stream(seed, "network")
-        if self.name != "resnet18":
-            network = build_encoder(self.name, out_features=self.dim, width=self.width, generator=generator)
-            return nn.Sequential(inputs, network)
-        backbone = ResNet(18, width=self.width, generator=generator)
-        with weights_from(generator):
-            last = nn.Sequential(
-                nn.Linear(backbone.out_features, 100), nn.LeakyReLU(), nn.Linear(100, self.dim)
-            )
-        return nn.Sequential(inputs, ProjectedEncoder(backbone, last))
-
-
 def scene_encoder(sizes: Sizes, dim: int, space: Space = "sphere") -> SceneEncoder:
     """Give the network of a size."""
     precision: Precision = fastest_precision() if sizes.night else "float32"
@@ -402,63 +328,6 @@ def train(
         resume=True,
         fabric=open_fabric(encoder.precision),
     )
-
-
-def train_start(experiment: Experiment, law: DataGeneratingProcess, name: str, seed: int) -> Fitted | None:
-    """Train the wide start of an experiment, or take the one that was trained before; None without one.
-
-    It is kept in the cache. Of several processes that want the same one, one trains it and the others wait;
-    what was stopped goes on.
-
-    Args:
-        experiment: to start.
-        law: of the latents.
-        name: of that law, for the cache.
-        seed: of weights and pairs.
-
-    """
-    pairs, encoder = parts_of(experiment)
-    start = encoder.start
-    if start is None:
-        return None
-    assert experiment.recipe is not None
-    own = {
-        "steps": start.steps,
-        "warmup": min(experiment.recipe.warmup, start.steps // 4),
-        "muon_lr": start.muon_lr,
-    }
-    wide = experiment.model_copy(
-        update={
-            "encoder": encoder.model_copy(update={"dim": start.columns, "space": "sphere", "start": None}),
-            "loss": Loss(name="nt-xent", options={"temperature": start.temperature}),
-            "recipe": experiment.recipe.model_copy(update=own),
-            "watch": experiment.watch.model_copy(update=_WATCH_START),
-        }
-    )
-    _, wide_encoder = parts_of(wide)
-    source, images = pairs.open(law, derive_seed(seed, "start"))
-    text = repr((_START_VERSION, name, seed, wide.configuration))
-    folder = cache_dir() / "scenes" / f"start-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_suffix(".lock")):
-        return fit(
-            source,
-            wide.training_config(derive_seed(seed, "start") % 2**31),
-            encoder=wide_encoder.network(pairs.standardize(images), seed),
-            directory=folder,
-            resume=True,
-            fabric=open_fabric(encoder.precision),
-        )
-
-
-def take_all_but_the_last_layer(network: nn.Module, trained: nn.Module) -> None:
-    """Give a network the weights of another one that differs in the width of its last layer alone."""
-    own = network.state_dict()
-    same = {name: value for name, value in trained.state_dict().items() if value.shape == own[name].shape}
-    left = set(own) - set(same)
-    if len({name.rpartition(".")[0] for name in left}) > 1:
-        raise ValueError(f"`trained` must differ from `network` in one layer, got {sorted(left)}")
-    network.load_state_dict(same, strict=False)
 
 
 def loss_curve(pairs: ScenePairs) -> str:

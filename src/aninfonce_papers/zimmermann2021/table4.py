@@ -23,6 +23,8 @@ from aninfonce_papers.worlds.scenes import LATENTS, scene_process
 from aninfonce_papers.worlds.scenes.pairs import BOX
 from aninfonce_papers.zimmermann2021 import scenes
 from aninfonce_papers.zimmermann2021.cl_ica import HEADS, LOSSES, Space, table_plot
+from aninfonce_papers.zimmermann2021.scene_encoders import WideStart
+from aninfonce_papers.zimmermann2021.wide_start import train_start
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,7 +92,7 @@ class Contrastive(SceneScore):
             total = experiment.recipe.steps * experiment.recipe.batch_size
             law = scene_process(self.law, self.scale, size=None)
             source, images = pairs.open(law, seed, pairs=total)
-            start = scenes.train_start(experiment, law, f"{self.law} {self.scale:g}", seed)
+            start = train_start(experiment, law, f"{self.law} {self.scale:g}", seed)
         fitted = scenes.train(experiment, source, images, seed, start)
         names = [scenes.loss_curve(pairs)] if self.law == "augmentations" else ["r2", PER_LATENT]
         found: dict[str, JsonValue] = {"curves": curves(fitted, *names)}
@@ -178,7 +180,7 @@ def _row(
     if way == "hard negatives":
         # To the end: random batches of so few steps would let go of what they have little use for.
         pairs = pairs.model_copy(update={"batches": way, "hard_until": 1.0})
-        encoder = encoder.model_copy(update={"start": scenes.WideStart(steps=_START_STEPS)})
+        encoder = encoder.model_copy(update={"start": WideStart(steps=_START_STEPS)})
         before = replace(sizes, steps=_START_STEPS).seconds()
         sizes = replace(sizes, steps=_STEPS_AFTER_START, muon_lr=sizes.muon_lr / 2)
     return Experiment(

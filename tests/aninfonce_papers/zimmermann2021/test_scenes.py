@@ -11,7 +11,7 @@ from aninfonce_papers.engine import find_study, plan
 from aninfonce_papers.engine.execute import execute
 from aninfonce_papers.rusak2025 import causal3dident
 from aninfonce_papers.worlds.scenes import FreshScenes, can_render, scene_process, write_scenes
-from aninfonce_papers.zimmermann2021 import scenes
+from aninfonce_papers.zimmermann2021 import scene_encoders, scenes
 
 TINY = {
     "pairs.size": 16,
@@ -237,15 +237,15 @@ def test_a_start_gives_all_layers_but_the_last():
         for cell in find_study("table4").experiments("overnight")
         if cell.name.startswith("hard negatives: normal → sphere")
     )
-    inputs = scenes.Standardize([0.5] * 3, [0.2] * 3)
+    inputs = scene_encoders.Standardize([0.5] * 3, [0.2] * 3)
     wide = cell.encoder.model_copy(update={"dim": 128}).network(inputs, 1)
     network = cell.encoder.network(inputs, 0)
     last = network[1].last[2].weight.clone()
-    scenes.take_all_but_the_last_layer(network, wide)
+    scene_encoders.take_all_but_the_last_layer(network, wide)
     assert torch.equal(network[1].last[0].weight, wide[1].last[0].weight)
     assert torch.equal(network[1].last[2].weight, last)
     with pytest.raises(ValueError, match="must differ from `network` in one layer"):
-        scenes.take_all_but_the_last_layer(
+        scene_encoders.take_all_but_the_last_layer(
             network, cell.encoder.model_copy(update={"width": 8}).network(inputs, 0)
         )
 
