@@ -29,6 +29,11 @@ def cifar10_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def fashion_folder(tmp_path_factory):
+    return fetched("fashion-mnist", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
 def digits(mnist_folder):
     """2000 real digits in memory."""
     return load_images("mnist", folder=mnist_folder).take(2000)

@@ -39,6 +39,7 @@ _HOMES = {
     "causal3dident": "rusak2025",
     "marginals": "zimmermann2021",
     "cifar10": "rusak2025",
+    "fashion-mnist": "beyond",
     "timescales": "beyond",
     "broken-assumptions": "beyond",
     "oscillators": "beyond",

@@ -60,5 +60,18 @@ def test_an_experiment_that_changed_is_another_one(lines, monkeypatch):
     assert brought_up_to_date(row) != row
     known = {found.name: found for found in find_study(line["study"]).experiments("laptop")}
     changed = {row.cell: known[row.cell].edited("recipe.steps", 1_999)}
-    monkeypatch.setattr(old_rows, "_experiments", lambda study: changed)
+    monkeypatch.setattr(old_rows, "_experiments", lambda study, preset: changed)
     assert brought_up_to_date(row) == row
+
+
+def test_a_setting_that_came_later_had_its_default(lines):
+    line = json.loads(json.dumps(next(line for line in lines if "score" in line["configuration"])))
+    row = Row.model_validate_json(json.dumps(line))
+    del line["configuration"]["watch"]["checkpoint_every"]
+    earlier = Row.model_validate_json(json.dumps(line))
+    assert earlier.key != row.key
+    assert brought_up_to_date(earlier).key == brought_up_to_date(row).key
+    # Not so in a part of another kind, which may never have had it.
+    line["configuration"]["score"] = {"kind": "Another"}
+    other = Row.model_validate_json(json.dumps(line))
+    assert brought_up_to_date(other).configuration["score"] == {"kind": "Another"}

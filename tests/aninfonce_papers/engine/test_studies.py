@@ -18,6 +18,7 @@ CELLS = {
     "fig11": ["InfoNCE", "ensemble"],
     "fig12": ["TriCL Λ=100", "AnInfoNCE Λ=15 and 250"],
     "editing": ["AnInfoNCE", "VAE encoder"],
+    "fashion-mnist": ["AnInfoNCE without ℓ2", "untrained"],
     "augmentation-strength": ["AnInfoNCE, crop × 0.5", "InfoNCE, blur × 1"],
     "domain": ["grey images"],
     "theorem": ["two blocks"],
@@ -43,7 +44,11 @@ CELLS = {
 }
 # Fixtures of the folders with real images, for the studies that need them.
 OF_DIGITS = ("fig3", "fig6-images", "mnist-augmentations", "domain", "augmentation-strength", "editing")
-FOLDERS = {**dict.fromkeys(OF_DIGITS, "mnist_folder"), "cifar10": "cifar10_folder"}
+FOLDERS = {
+    **dict.fromkeys(OF_DIGITS, "mnist_folder"),
+    "cifar10": "cifar10_folder",
+    "fashion-mnist": "fashion_folder",
+}
 # Studies whose data are drawn, into the cache.
 SCENES = ("table4", "causal3dident")
 

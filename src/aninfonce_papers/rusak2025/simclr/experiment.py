@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import JsonValue, NonNegativeInt, PositiveFloat, PositiveInt
 from torch import nn
 
-from aninfonce.augment import SIMCLR_GROUPS, GroupedViews, ViewSource, simclr
+from aninfonce.augment import (
+    SIMCLR_GROUPS,
+    Blur,
+    Brightness,
+    Compose,
+    Contrast,
+    Crop,
+    Flip,
+    GroupedViews,
+    ViewSource,
+    simclr,
+)
 from aninfonce.datasets import LabelledImages, load_images
 from aninfonce.encoders import ResNet
 from aninfonce.extending import leave_at_exit, leave_process_group, stream
@@ -20,7 +31,15 @@ from aninfonce_papers.engine.precision import Precision, open_fabric
 from aninfonce_papers.engine.scratch import scratch_folder
 from aninfonce_papers.models.quick_resnet import QuickResNet
 from aninfonce_papers.rusak2025.simclr.network import BesideLoss, LevelsLoss, Network, colours_shared
-from aninfonce_papers.rusak2025.simclr.probes import logistic_probe, measure, sgd_probe
+from aninfonce_papers.rusak2025.simclr.probes import (
+    GREY_HALVES,
+    GREY_READOUTS,
+    HALVES,
+    READOUTS,
+    logistic_probe,
+    measure,
+    sgd_probe,
+)
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -51,7 +70,9 @@ class SimCLRPairs(Pairs):
         grouped: whether the views of a pair differ in one group of augmentations, each in turn.
         ahead: whether a thread makes the views of the next step during the present one.
         view_size: side of the views in pixels; that of the pictures if omitted. Probes see whole pictures.
-        colours_every: the views of every so-manieth pair have their colours changed alike; 0 for none.
+        colours_every: of so many pairs in a row, the views of the last one share their changes of colour; 0
+            for none.
+        grey: pictures have no colours; nor have augmentations and readouts.
 
     """
 
@@ -63,6 +84,7 @@ class SimCLRPairs(Pairs):
     ahead: bool = False
     view_size: PositiveInt | None = None
     colours_every: NonNegativeInt = 0
+    grey: bool = False
 
     @property
     def held_out(self) -> float:
@@ -77,13 +99,23 @@ class SimCLRPairs(Pairs):
 
     def open(self, images: LabelledImages, seed: int, shard: tuple[int, int] = (0, 1)) -> PairSource:
         """Make the stream of pairs, of which this process, (rank, processes), sees a part."""
-        change = simclr("cifar10", size=self.view_size)
+        change = grey_views(self.view_size) if self.grey else simclr("cifar10", size=self.view_size)
         if self.grouped or self.colours_every:
             shared = SIMCLR_GROUPS if self.grouped else colours_shared(self.colours_every)
             views: ViewSource = GroupedViews(images.images, change, seed, shared=shared, shard=shard)
         else:
             views = ViewSource(images.images, change, seed, shard=shard)
         return DrawnAhead(views) if self.ahead else views
+
+
+def grey_views(size: int | None = None) -> Compose:
+    """Build SimCLR's augmentations without colours: of its jitter, brightness and contrast are left.
+
+    >>> [step.name for step in grey_views().steps]
+    ['crop', 'flip', 'brightness', 'contrast', 'blur']
+    """
+    changes = (Brightness((0.2, 1.8), p=0.8), Contrast((0.2, 1.8), p=0.8))
+    return Compose([Crop(size=size), Flip(p=0.5), *changes, Blur(p=0.5)])
 
 
 class SimCLREncoder(Encoder):
@@ -238,7 +270,15 @@ def train_and_probe(fabric: Fabric, experiment: Experiment, seed: int, folder: P
     probe = sgd_probe if score.probe == "sgd" else logistic_probe
     test = pairs.split("test", seed)
     found = {
-        **measure(network.to(fabric.device), train, test, probe=probe, halves=score.halves, seed=seed),
+        **measure(
+            network.to(fabric.device),
+            train,
+            test,
+            probe=probe,
+            seed=seed,
+            readouts=GREY_READOUTS if pairs.grey else READOUTS,
+            halves=(GREY_HALVES if pairs.grey else HALVES) if score.halves else None,
+        ),
         **found,
     }
     leave_at_exit()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from pydantic import JsonValue
@@ -51,6 +52,7 @@ class Sizes:
             ahead, and readouts at two strengths.
         view_size: side of the views; that of the pictures if omitted.
         features: columns of the backbone, if more than its last stage has.
+        grey: pictures have no colours.
 
     """
 
@@ -73,6 +75,7 @@ class Sizes:
     night: bool = False
     view_size: int | None = None
     features: int | None = None
+    grey: bool = False
 
     @property
     def steps(self) -> int:
@@ -101,22 +104,24 @@ class Sizes:
 def table_experiments(
     methods: Sequence[Method],
     sizes: Sizes,
-    paper: Sizes,
-    printed: Mapping[str, Mapping[str, Sequence[float]]],
+    paper: Sizes | None = None,
+    printed: Mapping[str, Mapping[str, Sequence[float]]] = MappingProxyType({}),
 ) -> list[Experiment]:
     """Make one experiment per method.
 
     Args:
         methods: to train, and "untrained".
         sizes: of all of them.
-        paper: its own sizes: at others, published values are shown without a verdict.
+        paper: its own sizes: at others, published values are shown without a verdict. Needed with `printed`.
         printed: values of the paper, by method and layer.
 
     Returns:
         The experiments.
 
     """
-    judged_if: dict[str, JsonValue] = {"encoder.width": paper.width, "recipe.steps": paper.steps}
+    judged_if: dict[str, JsonValue] = {}
+    if paper is not None:
+        judged_if = {"encoder.width": paper.width, "recipe.steps": paper.steps}
     return [
         _experiment(method, sizes).model_copy(
             update={"published": published(printed[method]), "judged_if": judged_if}
@@ -152,6 +157,7 @@ def _experiment(method: Method, sizes: Sizes) -> Experiment:
             ahead=sizes.night,
             view_size=sizes.view_size,
             colours_every=every,
+            grey=sizes.grey,
         ),
         encoder=SimCLREncoder(
             name="quick" if sizes.night else None,

@@ -96,7 +96,7 @@ class LevelsLoss(nn.Module):
 
 
 def colours_shared(every: int) -> tuple[tuple[str, ...], ...]:
-    """Name what the views of each kind of pairs share: the last of so many kinds its colours, others nothing.
+    """Name what the two views of each kind of pairs share: changes of colour in the last kind, else nothing.
 
     >>> colours_shared(3)
     ((), (), ('jitter', 'grey'))
@@ -109,9 +109,9 @@ class BesideLoss(nn.Module):
 
     Args:
         columns: how many are the first.
-        beside: loss on these, for every so-manieth pair.
+        beside: loss on these, for the last of every few pairs.
         top: loss on the rest, for all other pairs.
-        every: the last of so many pairs shares its colours, as `colours_shared` has it.
+        every: how many pairs that is; the last one's views share their colours, as `colours_shared` has it.
 
     """
 

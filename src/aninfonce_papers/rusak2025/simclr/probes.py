@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import Any
 
@@ -17,22 +17,27 @@ from aninfonce.metrics import linear_probe_accuracy
 from aninfonce_papers.engine import Metrics
 from aninfonce_papers.rusak2025.simclr.network import Network
 
+Strengths = Mapping[str, float | None]
+
 # Each is read out at the largest strength that views of training have. Factors of 1.8 cut many pixels off at
 # white, which alone gives brightness and contrast away; half of the change does so less.
-READOUTS: dict[str, float | None] = {
+READOUTS: Strengths = {
     "grey": None,
     "brightness": 1.8,
     "contrast": 1.8,
     "hue": 0.2,
     "saturation": 1.8,
 }
-HALVES: dict[str, float | None] = {
+HALVES: Strengths = {
     "grey": None,
     "brightness": 1.4,
     "contrast": 1.4,
     "hue": 0.1,
     "saturation": 1.4,
 }
+# Of images without colours. A crop keeps half of the area, a blur is as wide as any in training.
+GREY_READOUTS: Strengths = {"brightness": 1.8, "contrast": 1.8, "crop": 0.5, "blur": 2.0}
+GREY_HALVES: Strengths = {"brightness": 1.4, "contrast": 1.4, "crop": 0.75, "blur": 1.0}
 LAYERS = ("backbone", "projector")
 
 # From training features, training classes, test features and test classes to the accuracy.
@@ -67,7 +72,8 @@ def measure(
     *,
     probe: Probe,
     seed: int,
-    halves: bool = False,
+    readouts: Strengths = READOUTS,
+    halves: Strengths | None = None,
 ) -> Metrics:
     """Fit all probes on training images and score them on test images, in per cent.
 
@@ -77,7 +83,8 @@ def measure(
         test: images to score them on.
         probe: the linear classifier.
         seed: decides which images each augmentation is applied to.
-        halves: also read augmentations out at half their strength.
+        readouts: augmentations by name, each with the strength at which it is read out.
+        halves: the same with half of each strength, to be read out as well; None for one without strength.
 
     Returns:
         Accuracies by layer: classes, each augmentation (chance is 50), and the average of these.
@@ -86,10 +93,11 @@ def measure(
     plain = [embed(network, part.images) for part in (train, test)]
     labels = [torch.as_tensor(part.labels) for part in (train, test)]
     found = {layer: {"classes": _score(probe, plain, labels, layer)} for layer in LAYERS}
-    asked = {name: fixed(name, strength) for name, strength in READOUTS.items()}
-    if halves:
-        weaker = {name: strength for name, strength in HALVES.items() if strength is not None}
-        asked |= {half(name): fixed(name, strength) for name, strength in weaker.items()}
+    asked = {name: fixed(name, strength) for name, strength in readouts.items()}
+    # What has no strength has no half of it.
+    halves = halves or {}
+    weaker = {half(name): fixed(name, value) for name, value in halves.items() if value is not None}
+    asked |= weaker
     for name, change in asked.items():
         shown, applied = zip(
             *(
@@ -101,10 +109,9 @@ def measure(
         for layer in LAYERS:
             found[layer][name] = _score(probe, shown, applied, layer)
     for layer in LAYERS:
-        found[layer]["average"] = fmean(found[layer][name] for name in READOUTS)
+        found[layer]["average"] = fmean(found[layer][name] for name in readouts)
         if halves:
-            # Grey has no strength.
-            names = (name if strength is None else half(name) for name, strength in HALVES.items())
+            names = (half(name) if half(name) in weaker else name for name in halves)
             found[layer][half("average")] = fmean(found[layer][name] for name in names)
     return {
         metric_name(layer, what): round(100.0 * value, 3)
@@ -127,7 +134,7 @@ def embed(
         network: put into its evaluation mode.
         images: uint8 (N, C, H, W), perhaps opened row by row.
         rows: of the images to take; all if omitted.
-        change: applied to them first; it has no random part.
+        change: applied to them first, with the same draws each time, if it draws anything.
 
     Returns:
         Features (n, k) for each of `LAYERS`, on the CPU.

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from aninfonce_papers.engine import Published, Row
 from aninfonce_papers.engine.drawing import new_figure
-from aninfonce_papers.rusak2025.simclr.probes import LAYERS, READOUTS, metric_name
+from aninfonce_papers.rusak2025.simclr.probes import GREY_READOUTS, LAYERS, READOUTS, metric_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLUMNS = ("classes", *READOUTS, "average")
+_ONLY_GREY = [name for name in GREY_READOUTS if name not in READOUTS]
 
 
 def published(printed: Mapping[str, Sequence[float]]) -> dict[str, Published]:
@@ -64,7 +65,8 @@ def _draw_tradeoff(axes: Axes, rows: Sequence[Row], layer: str) -> None:
 
 def _draw_readouts(axes: Axes, rows: Sequence[Row], layer: str) -> None:
     for number, row in enumerate(rows):
-        values = [row.number(metric_name(layer, name)) for name in READOUTS]
-        axes.plot(list(READOUTS), values, "o-", color=f"C{number}", linewidth=1, label=row.cell)
+        names = [name for name in (*READOUTS, *_ONLY_GREY) if metric_name(layer, name) in row.metrics]
+        values = [row.number(metric_name(layer, name)) for name in names]
+        axes.plot(names, values, "o-", color=f"C{number}", linewidth=1, label=row.cell)
     axes.axhline(50.0, color="black", linestyle=":", linewidth=1)
     axes.set(ylabel="was it applied? [%]", title=layer)

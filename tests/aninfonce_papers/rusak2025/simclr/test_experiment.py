@@ -9,7 +9,8 @@ from aninfonce.augment import ViewSource, simclr
 from aninfonce.datasets import LabelledImages
 from aninfonce.training.checkpoints import checkpoints_in
 from aninfonce_papers.engine import ResultStore, find_study, plan, run_sweep
-from aninfonce_papers.rusak2025.simclr.experiment import training_config
+from aninfonce_papers.rusak2025.simclr.experiment import grey_views, training_config
+from aninfonce_papers.rusak2025.simclr.probes import GREY_READOUTS
 from tests.datasets.files import pixels
 from tests.held import held_command
 from tests.ports import reserved_port
@@ -106,3 +107,17 @@ def test_a_night_has_views_made_ahead_and_the_quick_network():
     assert network.features(torch.zeros(2, 3, 32, 32)).shape == (2, 512)
     assert cell.watch.checkpoint_every > 0
     assert {known.goal for known in cell.known_values("overnight").values()} == {"shown"}
+
+
+def test_pictures_without_colours_have_views_without_them():
+    (cell, *_) = find_study("fashion-mnist").experiments("overnight")
+    images = pixels(40, (1, 28, 28))
+    drawn = cell.pairs.open(LabelledImages(images, np.zeros(40)), 3).next(40)
+    assert drawn.x.shape == (40, 1, 24, 24)
+    assert torch.equal(drawn.x, ViewSource(images, grey_views(24), seed=3).next(40).x)
+    assert not any(step.colour for step in grey_views().steps)
+    parameters = grey_views()(torch.rand(2_000, 1, 8, 8), 0).parameters
+    for name in ("brightness", "contrast"):
+        assert float(parameters[f"{name}.factor"].max()) == pytest.approx(GREY_READOUTS[name], abs=0.01)
+    assert cell.encoder.network(1, 0)(drawn.x).shape == (40, 128)
+    assert cell.published == {}

@@ -8,6 +8,9 @@ from torch import Generator
 from aninfonce.augment import fixed, simclr
 from aninfonce.datasets import LabelledImages
 from aninfonce_papers.rusak2025.simclr.probes import (
+    GREY_HALVES,
+    GREY_READOUTS,
+    HALVES,
     LAYERS,
     READOUTS,
     apply_to_half,
@@ -106,8 +109,20 @@ def test_each_readout_is_made_at_its_strength():
 def test_readouts_at_half_their_strength():
     whole = Told(lambda x: x.flatten(1))
     data = chequered(400, 0), chequered(200, 1)
-    found = measure(whole, *data, probe=logistic_probe, seed=0, halves=True)
+    found = measure(whole, *data, probe=logistic_probe, seed=0, halves=HALVES)
     assert found.items() >= measure(whole, *data, probe=logistic_probe, seed=0).items()
     weaker = {name for name in found if "half as strong" in name}
     assert len(weaker) == 2 * 5  # all but grey, which has no strength, and the average
     assert {found[name] for name in weaker} == {100.0}
+
+
+def test_readouts_without_colours():
+    images = LabelledImages(pixels(300, (1, 12, 12)), np.arange(300) % 2)
+    whole = Told(lambda x: x.flatten(1))
+    found = measure(
+        whole, images, images, probe=lambda *_: 0.5, seed=0, readouts=GREY_READOUTS, halves=GREY_HALVES
+    )
+    expected = {"classes", "average", "brightness", "contrast", "crop", "blur"}
+    names = {name.removeprefix("backbone: ").removesuffix(" [%]") for name in found if "backbone" in name}
+    assert names == expected | {f"{name}, half as strong" for name in expected - {"classes"}}
+    assert set(found.values()) == {50.0}
