@@ -126,7 +126,7 @@ class Sizes:
 SIZES: dict[Preset, Sizes] = {
     "smoke": Sizes(70, True, 24, "small-conv", 8, "fast", 3, 16, 0.02, 0.3, test_images=70),
     "laptop": Sizes(20_000, True, 48, "small-conv", 16, "fast", 1_200, 256, 0.02, 0.2),
-    "overnight": Sizes(80_000, True, 64, "glimpse", 16, "fast", 24_000, 256, 0.1, 0.3, uses=8, night=True),
+    "overnight": Sizes(80_000, True, 64, "glimpse", 16, "fast", 7_000, 256, 0.1, 0.3, uses=8, night=True),
     "paper": Sizes(250_000, False, 224, "resnet18", 64, "paper", 30_000, 512, 1.0, 300.0),
 }
 

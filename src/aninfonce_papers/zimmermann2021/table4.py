@@ -46,7 +46,7 @@ _PARTITIONS = {"position": (0, 1, 2), "rotation": (3, 4, 5), "spotlight": (6,), 
 # Augmentations are made for each picture of each step.
 _SLOWER = {"augmentations": 1.6}
 _CLOSER_SLOWER = 3.2
-# Of the rows with hard negatives.
+# Of the rows with hard negatives: together as many as the other rows have.
 _START_STEPS, _STEPS_AFTER_START = 5_000, 2_000
 
 
