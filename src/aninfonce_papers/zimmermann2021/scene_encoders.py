@@ -31,7 +31,7 @@ class Standardize(nn.Module):
 
 
 class WideStart(Part):
-    """A first training of the network, with more columns than latents; its last layer is then replaced.
+    """A first training of the network, with more columns than latents, of which directions are then chosen.
 
     Batches are those of the experiment, with hard negatives to the end, the loss that of SimCLR on the unit
     sphere. Contrast in many columns finds what is hard to see in fewer steps than in as many as there are
@@ -39,10 +39,12 @@ class WideStart(Part):
     alone share one start.
 
     Attributes:
-        steps: of this training, with the experiment's recipe.
+        steps: of this training, with the experiment's recipe but for its rates.
         columns: of the embedding.
         temperature: of its loss.
         muon_lr: rate of kernels; the training that follows has a lower one, so as not to undo it.
+        adam_lr: rate of all other weights, likewise.
+        pictures: of each kind of groups that the directions are chosen by.
 
     """
 
@@ -50,6 +52,8 @@ class WideStart(Part):
     columns: PositiveInt = 128
     temperature: PositiveFloat = 0.1
     muon_lr: PositiveFloat = 0.05
+    adam_lr: PositiveFloat = 8e-3
+    pictures: PositiveInt = 2_048
 
 
 class SceneEncoder(Encoder):
@@ -82,13 +86,3 @@ class SceneEncoder(Encoder):
                 nn.Linear(backbone.out_features, 100), nn.LeakyReLU(), nn.Linear(100, self.dim)
             )
         return nn.Sequential(inputs, ProjectedEncoder(backbone, last))
-
-
-def take_all_but_the_last_layer(network: nn.Module, trained: nn.Module) -> None:
-    """Give a network the weights of another one that differs in the width of its last layer alone."""
-    own = network.state_dict()
-    same = {name: value for name, value in trained.state_dict().items() if value.shape == own[name].shape}
-    left = set(own) - set(same)
-    if len({name.rpartition(".")[0] for name in left}) > 1:
-        raise ValueError(f"`trained` must differ from `network` in one layer, got {sorted(left)}")
-    network.load_state_dict(same, strict=False)

@@ -9,7 +9,7 @@ from typing import Literal, Self
 import numpy as np
 import torch
 from pydantic import NonNegativeInt, PositiveInt, model_validator
-from torch import Tensor
+from torch import Tensor, nn
 
 from aninfonce.extending import (
     HELD_OUT_LOSS,
@@ -43,11 +43,7 @@ from aninfonce_papers.worlds.scenes import (
     read_scenes,
     scene_process,
 )
-from aninfonce_papers.zimmermann2021.scene_encoders import (
-    SceneEncoder,
-    Standardize,
-    take_all_but_the_last_layer,
-)
+from aninfonce_papers.zimmermann2021.scene_encoders import SceneEncoder, Standardize
 
 RENDERED = "rendered"
 # Published values count on the pictures that they were measured on.
@@ -79,7 +75,7 @@ class Sizes:
         test_images: to score on.
         uses: of each picture that is drawn while training; 0 if all are drawn beforehand.
         night: whether it is for the preset "overnight": in the fastest precision, with checkpoints.
-        muon_lr: rate of kernels, in the recipe "fast".
+        rates: of kernels, and of all other weights, in the recipe "fast".
 
     """
 
@@ -96,11 +92,14 @@ class Sizes:
     test_images: int = 4_096
     uses: int = 0
     night: bool = False
-    muon_lr: float = 0.05
+    rates: tuple[float, float] = (0.05, 8e-3)
 
     def build(self) -> Recipe:
         """Give the recipe; nothing is fitted to a sphere afterwards."""
-        fast = {"muon_lr": self.muon_lr, "warmup": min(50, self.steps // 4)} if self.recipe == "fast" else {}
+        fast: dict[str, object] = {}
+        if self.recipe == "fast":
+            muon, adam = self.rates
+            fast = {"muon_lr": muon, "adam_lr": adam, "warmup": min(50, self.steps // 4)}
         return Recipe.model_validate(
             {
                 "name": self.recipe,
@@ -237,17 +236,23 @@ class ScenePairs(Pairs):
             return ArraySource(rows, seed, order=order), anchors
         return ArraySource(rows, seed), anchors
 
-    def _fresh(self, law: DataGeneratingProcess, seed: int, pairs: int | None) -> FreshScenes:
+    def artist(self) -> Callable[[Tensor], Pixels]:
+        """Give what draws latents (n, 10), with the objects in turn."""
         renderer = SceneRenderer(self.size, self.shapes)
 
         def draw(latents: Tensor) -> Pixels:
             return renderer.render(latents.double().numpy(), np.arange(len(latents)) % len(self.shapes))
 
+        return draw
+
+    def _fresh(self, law: DataGeneratingProcess, seed: int, pairs: int | None) -> FreshScenes:
         groups = until = None
         if self.batches == "hard negatives":
             groups, until = Groups(), None if pairs is None else round(self.hard_until * pairs)
         bulk = min(_BULK, self.images)
-        return FreshScenes(law, draw, seed, groups=groups, groups_until=until, bulk=bulk, uses=self.uses)
+        return FreshScenes(
+            law, self.artist(), seed, groups=groups, groups_until=until, bulk=bulk, uses=self.uses
+        )
 
     def training_pictures(self) -> tuple[ImageRows, Tensor]:
         """Give the anchors' pictures and latents (N, 10) of a data set without classes."""
@@ -313,17 +318,14 @@ def parts_of(experiment: Experiment) -> tuple[ScenePairs, SceneEncoder]:
 
 
 def train(
-    experiment: Experiment, source: PairSource, images: ImageRows, seed: int, start: Fitted | None = None
+    experiment: Experiment, source: PairSource, images: ImageRows, seed: int, network: nn.Module | None = None
 ) -> Fitted:
     """Train the encoder of an experiment on pairs of pictures; a run that was killed goes on if it can."""
     pairs, encoder = parts_of(experiment)
-    network = encoder.network(pairs.standardize(images), seed)
-    if start is not None:
-        take_all_but_the_last_layer(network, start.encoder.body)
     return fit(
         source,
         experiment.training_config(seed),
-        encoder=network,
+        encoder=encoder.network(pairs.standardize(images), seed) if network is None else network,
         directory=scratch_folder() if experiment.watch.checkpoint_every else None,
         resume=True,
         fabric=open_fabric(encoder.precision),

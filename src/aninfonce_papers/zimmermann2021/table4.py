@@ -24,7 +24,7 @@ from aninfonce_papers.worlds.scenes.pairs import BOX
 from aninfonce_papers.zimmermann2021 import scenes
 from aninfonce_papers.zimmermann2021.cl_ica import HEADS, LOSSES, Space, table_plot
 from aninfonce_papers.zimmermann2021.scene_encoders import WideStart
-from aninfonce_papers.zimmermann2021.wide_start import train_start
+from aninfonce_papers.zimmermann2021.wide_start import narrowed, train_start
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,6 +48,8 @@ _SLOWER = {"augmentations": 1.6}
 _CLOSER_SLOWER = 3.2
 # Of the rows with hard negatives: together as many as the other rows have.
 _START_STEPS, _STEPS_AFTER_START = 5_000, 2_000
+# What is there already needs small steps, and the temperature of the pairs.
+_RATES_AFTER_START, _SHARP_TEMPERATURE = (0.002, 1e-3), 0.02
 
 
 class SceneScore(Score):
@@ -82,7 +84,7 @@ class Contrastive(SceneScore):
     def embed(self, experiment: Experiment, x: Tensor, seed: int) -> tuple[Tensor, Metrics]:
         """Train on pairs, and embed pictures."""
         pairs, _ = scenes.parts_of(experiment)
-        start = None
+        start = network = None
         if self.law == "augmentations":
             source, images = pairs.open(
                 scene_process(size=None), seed, lambda rows: ViewSource(rows, simclr(), seed)
@@ -93,7 +95,9 @@ class Contrastive(SceneScore):
             law = scene_process(self.law, self.scale, size=None)
             source, images = pairs.open(law, seed, pairs=total)
             start = train_start(experiment, law, f"{self.law} {self.scale:g}", seed)
-        fitted = scenes.train(experiment, source, images, seed, start)
+            if start is not None:
+                network = narrowed(experiment, start, law, images, seed)
+        fitted = scenes.train(experiment, source, images, seed, network)
         names = [scenes.loss_curve(pairs)] if self.law == "augmentations" else ["r2", PER_LATENT]
         found: dict[str, JsonValue] = {"curves": curves(fitted, *names)}
         if start is not None:
@@ -182,7 +186,9 @@ def _row(
         pairs = pairs.model_copy(update={"batches": way, "hard_until": 1.0})
         encoder = encoder.model_copy(update={"start": WideStart(steps=_START_STEPS)})
         before = replace(sizes, steps=_START_STEPS).seconds()
-        sizes = replace(sizes, steps=_STEPS_AFTER_START, muon_lr=sizes.muon_lr / 2)
+        sizes = replace(
+            sizes, steps=_STEPS_AFTER_START, rates=_RATES_AFTER_START, temperature=_SHARP_TEMPERATURE
+        )
     return Experiment(
         name=f"{way or f'row {number}'}: {name}",
         pairs=pairs,

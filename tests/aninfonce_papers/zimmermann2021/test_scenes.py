@@ -11,7 +11,7 @@ from aninfonce_papers.engine import find_study, plan
 from aninfonce_papers.engine.execute import execute
 from aninfonce_papers.rusak2025 import causal3dident
 from aninfonce_papers.worlds.scenes import FreshScenes, can_render, scene_process, write_scenes
-from aninfonce_papers.zimmermann2021 import scene_encoders, scenes
+from aninfonce_papers.zimmermann2021 import scenes
 
 TINY = {
     "pairs.size": 16,
@@ -190,7 +190,7 @@ def test_a_night_that_is_cut_short_goes_on_and_ends_the_same(tmp_path, monkeypat
     monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path / "cache"))
     smaller = {"pairs.images": 64, "pairs.size": 28, "pairs.test_images": 40, "watch.pairs": 256}
     steps = {"recipe.steps": 9, "recipe.warmup": 0, "recipe.batch_size": 32, "watch.checkpoint_every": 2}
-    start = {"encoder.start.steps": 6, "encoder.start.columns": 12}
+    start = {"encoder.start.steps": 6, "encoder.start.columns": 12, "encoder.start.pictures": 64}
     only = ["hard negatives: normal → box*"]
     (task,) = plan([find_study("table4")], "overnight", only=only, changes={**smaller, **steps, **start})
     whole = execute(task)
@@ -229,25 +229,6 @@ def test_a_night_that_is_cut_short_goes_on_and_ends_the_same(tmp_path, monkeypat
 def _without_seconds(row):
     assert row.error is None
     return {**row.metrics, "start": {**row.metrics["start"], "seconds": 0}}
-
-
-def test_a_start_gives_all_layers_but_the_last():
-    (cell,) = (
-        cell
-        for cell in find_study("table4").experiments("overnight")
-        if cell.name.startswith("hard negatives: normal → sphere")
-    )
-    inputs = scene_encoders.Standardize([0.5] * 3, [0.2] * 3)
-    wide = cell.encoder.model_copy(update={"dim": 128}).network(inputs, 1)
-    network = cell.encoder.network(inputs, 0)
-    last = network[1].last[2].weight.clone()
-    scene_encoders.take_all_but_the_last_layer(network, wide)
-    assert torch.equal(network[1].last[0].weight, wide[1].last[0].weight)
-    assert torch.equal(network[1].last[2].weight, last)
-    with pytest.raises(ValueError, match="must differ from `network` in one layer"):
-        scene_encoders.take_all_but_the_last_layer(
-            network, cell.encoder.model_copy(update={"width": 8}).network(inputs, 0)
-        )
 
 
 def test_hard_negatives_need_pictures_that_are_drawn_while_training(tmp_path):
