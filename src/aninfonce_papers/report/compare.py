@@ -63,18 +63,40 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Section:
-    """All that was run of one study at one preset."""
+    """All that was run of one study at one preset.
+
+    Attributes:
+        study: that was run.
+        preset: its size.
+        rows: of all cells that did not fail.
+        failures: rows of the others.
+        comparisons: each metric of each cell over its seeds.
+        presets: all that the study was run at, in the order of their sections.
+
+    """
 
     study: Study
     preset: Preset
     rows: list[Row]
     failures: list[Row]
     comparisons: list[Comparison]
+    presets: tuple[Preset, ...]
 
     @property
     def slug(self) -> str:
         """For file names and links."""
         return f"{self.study.name}-{self.preset}"
+
+    @property
+    def title(self) -> str:
+        """What the study shows, and at which size if there are several."""
+        size = f", preset {self.preset}" if len(self.presets) > 1 else ""
+        return f"{self.study.name}: {self.study.title}{size}"
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Those of the study, in its last section."""
+        return self.study.remarks if self.preset == self.presets[-1] else ()
 
     @property
     def has_published(self) -> bool:
@@ -166,7 +188,8 @@ def sections(rows: Sequence[Row]) -> list[Section]:
         mine = sorted(groups[name, preset], key=lambda row: (places.get(row.cell, len(places)), row.seed))
         good = [row for row in mine if row.error is None]
         bad = [row for row in mine if row.error is not None]
-        result.append(Section(study, preset, good, bad, compare(good)))
+        presets = tuple(sorted(preset for other, preset in groups if other == name))
+        result.append(Section(study, preset, good, bad, compare(good), presets))
     return result
 
 

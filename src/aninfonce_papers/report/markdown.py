@@ -84,16 +84,17 @@ def results_page(chapters: Sequence[Chapter], parts: Sequence[Section]) -> str:
         study = section.study
         text += [
             "",
-            f'<a id="{study.name}"></a>',
+            # Claims link to a study, which is where its first section begins.
+            f'<a id="{study.name if section.preset == section.presets[0] else section.slug}"></a>',
             "",
-            f"### {study.name}: {study.title}",
+            f"### {section.title}",
             "",
             f"{study.paper}; {study.reference}: {study.source}.",
             f"`{section.command}`, {section.minutes:.1f} minutes of one core in all.",
             "",
             values_table(section).rstrip("\n"),
         ]
-        text += [line for remark in study.remarks for line in ("", remark)]
+        text += [line for remark in section.remarks for line in ("", remark)]
         for row in section.failures:
             text += ["", f"Failed: {row.cell}, seed {row.seed}: `{row.error}`"]
     return "\n".join(text) + "\n"

@@ -4,6 +4,7 @@ import pytest
 
 from aninfonce_papers.engine import Published, find_study
 from aninfonce_papers.report import compare, judge, sections
+from aninfonce_papers.report.markdown import results_page
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,24 @@ def test_sections(results):
     assert fig10.counts == {"as published": 1}  # the optimum; its losses are shown without a verdict
     assert sum(line.difference is not None for line in fig10.comparisons) == 9
     assert fig5.counts == {}
+
+
+def test_a_study_that_was_run_at_two_sizes_has_two_sections_and_its_remarks_once(results):
+    rows = [row for row in results.rows() if row.study == "table1"]
+    larger = [row.model_copy(update={"preset": "paper", "seed": 10 + row.seed}) for row in rows]
+    first, second = sections([*larger, *rows])
+    assert first.title.startswith("table1: ")
+    assert [part.title.rpartition(", ")[2] for part in (first, second)] == ["preset laptop", "preset paper"]
+    assert first.remarks == ()
+    assert second.remarks == find_study("table1").remarks
+    (alone,) = sections(rows)
+    assert "preset" not in alone.title
+    assert alone.remarks == find_study("table1").remarks
+    written = results_page([], [first, second])
+    assert [line for line in written.splitlines() if line.startswith("<a id")] == [
+        '<a id="table1"></a>',
+        '<a id="table1-paper"></a>',
+    ]
 
 
 def test_smoke_runs_are_not_judged(results):
