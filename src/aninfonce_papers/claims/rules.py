@@ -1,9 +1,9 @@
 """Rules that judge claims: small ones, put together by `all_of`.
 
 Rules over single values (`at_least_published`, `near_published`, `fails_as_published`, `optimum_at`,
-`at_least`, `at_most`) hold if they hold for every value. `order_holds`, `leaves_at_most` and `falls_along`
-compare values with each other. No rule looks at anything but means over seeds, their spread, and published
-values.
+`at_least`, `at_most`) hold if they hold for every value. `order_holds`, `not_below`, `leaves_at_most` and
+`falls_along` compare values with each other. No rule looks at anything but means over seeds, their spread,
+and published values.
 """
 
 from __future__ import annotations
@@ -208,6 +208,16 @@ def order_holds(*pairs: tuple[Value, Value], by: float = 0.0) -> Rule:
 
     gap = f" by {by:g} and" if by else ""
     return EachPair(pairs, f"the first above the second{gap} by more than two standard errors", margin)
+
+
+def not_below(*pairs: tuple[Value, Value], margin: float = 0.0) -> Rule:
+    """Ask the first of each pair to be as good as the second, up to `margin`, or noise where that is more."""
+
+    def score(first: Measured, second: Measured) -> Margin:
+        allowed = max(margin, 2.0 * math.hypot(first.error, second.error))
+        return Margin(first.mean - second.mean, allowed)
+
+    return EachPair(pairs, f"the first as good as the second, up to {_slack(margin)}", score)
 
 
 def leaves_at_most(share: float, *pairs: tuple[Value, Value]) -> Rule:

@@ -254,7 +254,7 @@ def _draw_latents(rows: Sequence[Row]) -> Figure:
             if latent in _PARTITIONS["rotation"]:
                 line.set(color=f"C{latent - _PARTITIONS['rotation'][0]}", label=name)
         axes.set(title=f"{row.cell}, seed {row.seed}", xlabel="step", ylabel="R²", ylim=(-0.1, 1.02))
-    figure.axes[0].legend(loc="center right")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 

@@ -13,6 +13,7 @@ from aninfonce_papers.claims.rules import (
     leaves_at_most,
     misses,
     near_published,
+    not_below,
     optimum_at,
     order_holds,
 )
@@ -142,6 +143,16 @@ def test_order_holds():
 def test_equal_is_not_above():
     high, low = of("high", "low")
     assert verdict(order_holds((high, low)), seeds("high", 0.5), seeds("low", 0.5)) == NOT_REACHED
+
+
+def test_as_good_as_another_up_to_a_margin_or_noise():
+    pair = of("one", "other")
+    assert verdict(not_below(pair), seeds("one", 0.5), seeds("other", 0.5)) == REPRODUCED
+    assert verdict(not_below(pair), seeds("one", 0.49), seeds("other", 0.5)) == NOT_REACHED
+    assert verdict(not_below(pair, margin=0.02), seeds("one", 0.49), seeds("other", 0.5)) == REPRODUCED
+    noisy = seeds("one", 0.47, 0.51)
+    assert verdict(not_below(pair), noisy, seeds("other", 0.5)) == REPRODUCED
+    assert "up to 0.02 or noise" in not_below(pair, margin=0.02).words
 
 
 def test_leaves_at_most():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aninfonce_papers.engine import Published, Row
 from aninfonce_papers.engine.drawing import new_figure
-from aninfonce_papers.rusak2025.simclr.probes import GREY_READOUTS, LAYERS, READOUTS, metric_name
+from aninfonce_papers.rusak2025.simclr.probes import GREY_READOUTS, LAYERS, READOUTS, half, metric_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,5 +68,12 @@ def _draw_readouts(axes: Axes, rows: Sequence[Row], layer: str) -> None:
         names = [name for name in (*READOUTS, *_ONLY_GREY) if metric_name(layer, name) in row.metrics]
         values = [row.number(metric_name(layer, name)) for name in names]
         axes.plot(names, values, "o-", color=f"C{number}", linewidth=1, label=row.cell)
+        weaker = {name: metric_name(layer, half(name)) for name in names}
+        halves = {name: row.number(metric) for name, metric in weaker.items() if metric in row.metrics}
+        if halves:
+            axes.plot(
+                list(halves), list(halves.values()), "o:", color=f"C{number}", markersize=3, linewidth=1
+            )
+            axes.set_xlabel("dotted: half as strong")
     axes.axhline(50.0, color="black", linestyle=":", linewidth=1)
     axes.set(ylabel="was it applied? [%]", title=layer)
