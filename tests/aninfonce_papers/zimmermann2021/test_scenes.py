@@ -11,7 +11,7 @@ from aninfonce_papers.engine import find_study, plan
 from aninfonce_papers.engine.execute import execute
 from aninfonce_papers.rusak2025 import causal3dident
 from aninfonce_papers.worlds.scenes import FreshScenes, can_render, scene_process, write_scenes
-from aninfonce_papers.zimmermann2021 import scenes
+from aninfonce_papers.zimmermann2021 import scenes, wide_start
 
 TINY = {
     "pairs.size": 16,
@@ -188,6 +188,7 @@ def test_a_closer_look_stands_beside_the_rows():
 @pytest.mark.skipif(not can_render(), reason="nothing can be drawn here: there is no EGL")
 def test_a_night_that_is_cut_short_goes_on_and_ends_the_same(tmp_path, monkeypatch):
     monkeypatch.setenv("ANINFONCE_DATA", str(tmp_path / "cache"))
+    monkeypatch.setattr(wide_start, "_WATCH_START", {"pairs": 256})
     smaller = {"pairs.images": 64, "pairs.size": 28, "pairs.test_images": 40, "watch.pairs": 256}
     steps = {"recipe.steps": 9, "recipe.warmup": 0, "recipe.batch_size": 32, "watch.checkpoint_every": 2}
     start = {"encoder.start.steps": 6, "encoder.start.columns": 12, "encoder.start.pictures": 64}
