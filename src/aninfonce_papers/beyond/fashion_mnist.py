@@ -6,27 +6,18 @@ from dataclasses import replace
 
 from aninfonce_papers.engine import Experiment, Preset, Study
 from aninfonce_papers.engine.published import ANINFONCE
+from aninfonce_papers.rusak2025 import cifar10
 from aninfonce_papers.rusak2025.simclr.experiment import PUBLISHED_METHODS, UNTRAINED
 from aninfonce_papers.rusak2025.simclr.grid import Sizes, table_experiments
 from aninfonce_papers.rusak2025.simclr.table import plot
 
-_NIGHT = Sizes(
-    "fashion-mnist",
-    "fast",
-    "cifar-half",
-    width=32,
-    hidden=256,
-    dim=128,
+# The network and the recipe of CIFAR-10, for fewer epochs.
+_NIGHT = replace(
+    cifar10.SIZES["overnight"],
+    data="fashion-mnist",
     images=60_000,
-    test_images=10_000,
     epochs=17,
-    batch_size=256,
     seconds=(0.17, 200.0),
-    warmup_epochs=1,
-    muon_lr=0.03,
-    night=True,
-    view_size=24,
-    features=512,
     grey=True,
 )
 SIZES: dict[Preset, Sizes] = {
