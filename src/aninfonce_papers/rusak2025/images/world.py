@@ -146,34 +146,17 @@ class ImageEncoder(Encoder):
         raise NotImplementedError
 
 
-class Arcsine(nn.Module):
-    """asin √p of pixels p from 0 to 1: small changes near 0 and 1, where a decoder's pixels lie, are larger.
-
-    Example:
-        >>> import torch
-        >>> Arcsine()(torch.tensor([0.0, 0.01, 0.5, 1.0])).round(decimals=2)
-        tensor([0.0000, 0.1000, 0.7900, 1.5700])
-
-    """
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Map pixels of any shape."""
-        return x.clamp(0.0, 1.0).sqrt().asin()
-
-
 class PixelEncoder(ImageEncoder):
     """An MLP from rows of pixels, or from their principal components, to `DIM` columns.
 
     Attributes:
         width: of its hidden layers.
         components: principal components of its inputs; 0 for all pixels.
-        arcsine: whether pixels pass through `Arcsine` first.
 
     """
 
     width: PositiveInt
     components: NonNegativeInt
-    arcsine: bool = False
 
     @property
     def flat(self) -> bool:
@@ -182,12 +165,12 @@ class PixelEncoder(ImageEncoder):
 
     def network(self, source: PairSource, seed: int) -> nn.Module:
         """Build it for the images of a source."""
-        inputs = nn.Sequential(Arcsine()) if self.arcsine else nn.Sequential()
-        images = inputs(source.fresh(_WHITENING_IMAGES).x)
-        if self.components:
-            inputs.append(Whitening.of(images, self.components))
-        columns = self.components or images.shape[1]
-        return nn.Sequential(*inputs, MLP(columns, DIM, width=self.width, generator=stream(seed, "network")))
+        generator = stream(seed, "network")
+        images = source.fresh(_WHITENING_IMAGES).x
+        if not self.components:
+            return MLP(images.shape[1], DIM, width=self.width, generator=generator)
+        network = MLP(self.components, DIM, width=self.width, generator=generator)
+        return nn.Sequential(Whitening.of(images, self.components), network)
 
 
 class PictureEncoder(ImageEncoder):
