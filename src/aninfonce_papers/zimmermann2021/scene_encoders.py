@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt
 from torch import Tensor, nn
 
 from aninfonce.encoders import ProjectedEncoder, ResNet, build_encoder
@@ -44,7 +44,7 @@ class WideStart(Part):
         temperature: of its loss.
         muon_lr: rate of kernels; the training that follows has a lower one, so as not to undo it.
         adam_lr: rate of all other weights, likewise.
-        pictures: of each kind of groups that the directions are chosen by.
+        pictures: of each kind of groups of 16 that the directions are chosen by.
 
     """
 
@@ -53,7 +53,7 @@ class WideStart(Part):
     temperature: PositiveFloat = 0.1
     muon_lr: PositiveFloat = 0.05
     adam_lr: PositiveFloat = 8e-3
-    pictures: PositiveInt = 2_048
+    pictures: PositiveInt = Field(default=2_048, multiple_of=16)
 
 
 class SceneEncoder(Encoder):
