@@ -21,7 +21,7 @@ from pathlib import Path
 from pydantic import BaseModel, JsonValue
 
 from aninfonce_papers.engine.experiment import Experiment
-from aninfonce_papers.engine.registry import find_study
+from aninfonce_papers.engine.registry import find_study, study_names
 from aninfonce_papers.engine.row import Metrics, Preset, Row, configuration_key
 
 _FILE = Path(__file__).with_name("old_rows.json")
@@ -80,6 +80,9 @@ def _filled(part: JsonValue, now: object) -> JsonValue:
 
 @cache
 def _experiments(study: str, preset: Preset) -> dict[str, Experiment]:
+    """Give the experiments of a study; none of one that is not ours, or does not have the preset."""
+    if study not in study_names(own_data=True):
+        return {}
     found = find_study(study)
     return {one.name: one for one in found.experiments(preset)} if preset in found.presets else {}
 

@@ -71,6 +71,8 @@ def test_a_setting_that_came_later_had_its_default(lines):
     earlier = Row.model_validate_json(json.dumps(line))
     assert earlier.key != row.key
     assert brought_up_to_date(earlier).key == brought_up_to_date(row).key
+    foreign = earlier.model_copy(update={"study": "a user's own"})
+    assert brought_up_to_date(foreign) == foreign
     # Not so in a part of another kind, which may never have had it.
     line["configuration"]["score"] = {"kind": "Another"}
     other = Row.model_validate_json(json.dumps(line))
