@@ -25,7 +25,7 @@ LEGEND = {
 READING = (
     "Ours is the mean over seeds ± their standard deviation. Where a claim has several values, its line"
     " quotes the best one if the claim is exceeded, the worst if it is not reached, and otherwise the one"
-    " closest to missing the rule. “Laptop” and “paper” are sizes of runs."
+    " closest to missing the rule. “Laptop”, “overnight” and “paper” are sizes of runs."
 )
 
 
