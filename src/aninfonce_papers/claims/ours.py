@@ -35,6 +35,7 @@ _PAIRS = ("pairs-gauss", "pairs-uniform", "pairs-mixture", "pairs-student")
 _LINEAR = ("PCA", "FastICA", "AMUSE", "SFA", "SFA, quadratic")
 _BACKBONE, _CLASSES = "backbone: average [%]", "backbone: classes [%]"
 _BESIDE = "AnInfoNCE of colours beside InfoNCE"
+_A_NIGHT = "On the backbone, after 41 epochs of a small network."
 _BOXED, _ROTATION = "normal → box, Normal", "R² of rotation [%]"
 
 
@@ -200,15 +201,20 @@ CLAIMS = (
         caveat="24 epochs at a quarter of the paper's width.",
     ),
     Claim(
-        "No price",
-        "AnInfoNCE of colours beside InfoNCE tells augmentations in 80 % of cases, and costs no classes.",
-        all_of(
-            at_least([Value("cifar10", _BESIDE, _BACKBONE)], 80.0),
-            not_below(
-                (Value("cifar10", _BESIDE, _CLASSES), Value("cifar10", "InfoNCE", _CLASSES)), margin=0.5
-            ),
+        "Colours beside InfoNCE",
+        "AnInfoNCE of colours on a second projector tells augmentations far better than AnInfoNCE alone.",
+        order_holds(
+            (Value("cifar10", _BESIDE, _BACKBONE), Value("cifar10", "AnInfoNCE", _BACKBONE)), by=10.0
         ),
-        caveat="On the backbone, after 41 epochs of a small network.",
+        caveat=_A_NIGHT,
+    ),
+    Claim(
+        "Colours beside InfoNCE",
+        "It does so at no price in class accuracy.",
+        not_below((Value("cifar10", _BESIDE, _CLASSES), Value("cifar10", "InfoNCE", _CLASSES)), margin=0.5),
+        reason="The price is about what the paper pays without ℓ2, for as much of the augmentations. A"
+        " smaller weight of the second loss, or fewer pairs for it, was not tried.",
+        caveat=_A_NIGHT,
     ),
     Claim(
         "Without colours",
