@@ -96,12 +96,12 @@ STUDY = Study(
         " better with AnInfoNCE than with InfoNCE, and classes as well. Without ℓ2 it is ahead on the"
         " backbone only, and the network before training is ahead of all three. The paper trains 40 times as"
         " long.",
-        "There, of our ideas a Λ̂ for each group of augmentations keeps by far the most, on both layers, and"
-        " costs a few points of class accuracy. A Λ̂ below InfoNCE keeps about as much as AnInfoNCE, and"
+        "There, of our ideas a Λ̂ for each group of augmentations keeps by far the most, on both layers,"
+        " and costs a few points of class accuracy. A Λ̂ below InfoNCE keeps about as much as AnInfoNCE, and"
         " more classes than InfoNCE.",
-        "On the preset overnight, after 41 epochs, AnInfoNCE pays for what it keeps with class accuracy of the"
-        " backbone, as published. Brightness and contrast at full strength are told from a backbone of InfoNCE"
-        " too, since they cut pixels off at white; at half of it less so. A second projector that keeps"
-        " colours lets nearly all of them be told, at a higher price.",
+        "On the preset overnight, after 41 epochs, AnInfoNCE pays for what it keeps with class accuracy of"
+        " the backbone, as published. Brightness and contrast at full strength are told from a backbone of"
+        " InfoNCE too, since they cut pixels off at white; at half of it less so. A second projector that"
+        " keeps colours lets nearly all of them be told, at a higher price.",
     ),
 )
