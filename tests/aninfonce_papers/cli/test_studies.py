@@ -37,6 +37,7 @@ def test_all_are_those_that_have_the_size(tmp_path):
         "table4",
         "causal3dident",
         "cifar10",
+        "fashion-mnist",
     }
 
 
