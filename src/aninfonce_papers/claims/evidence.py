@@ -169,10 +169,12 @@ def noise(spread: float, seeds: int, published: Published) -> float:
 
 
 def printed_values(study: str) -> Printed:
-    """Read the published values that a study carries."""
+    """Read the published values that a study carries, at any of its sizes."""
+    found = find_study(study)
     return {
         (experiment.name, metric): known
-        for experiment in find_study(study).experiments("laptop")
+        for preset in found.presets
+        for experiment in found.experiments(preset)
         for metric, known in experiment.published.items()
     }
 

@@ -174,8 +174,8 @@ CLAIMS = (
                 Value("cifar10", "AnInfoNCE without ℓ2", "backbone: classes [%]"),
             ),
         ),
-        reason="After so few epochs it keeps more of grey and hue, and less of brightness and contrast, at the"
-        " same class accuracy.",
+        reason="After so few epochs it keeps more of grey and hue, and less of brightness and contrast, at"
+        " the same class accuracy.",
         caveat=_FEW_EPOCHS,
     ),
     Claim(
