@@ -33,7 +33,7 @@ def test_the_real_mnist(mnist_folder):
     assert isinstance(train.images, np.memmap)
     assert fetch("mnist", mnist_folder) == mnist_folder / "mnist"
     # Other tests keep other things beside it.
-    names = {path.name for path in mnist_folder.iterdir() if "mnist" in path.name}
+    names = {path.name for path in mnist_folder.iterdir() if path.name.startswith(("mnist", ".mnist"))}
     assert names - {".mnist.lock"} == {"mnist"}
 
 

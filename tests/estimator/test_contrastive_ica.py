@@ -47,15 +47,19 @@ def recovered(ica, seed=1):
 
 
 def test_many_steps_do_no_harm():
-    """2000 pairs are learned by heart in 2000 steps: R² was .8 then, .99 after 100."""
+    """2000 pairs are learned by heart in 2000 steps: R² was .8 then, .99 after 100.
+
+    What a processor rounds moves one seed by as much as is allowed here: three are averaged.
+    """
     X, X_pos = make_pairs(2000)
-    best = max(
-        recovered(ContrastiveICA(3, max_steps=steps, random_state=0, device="cpu").fit(X, X_pos))
-        for steps in (50, 100)
-    )
-    with pytest.warns(ContrastiveICAWarning, match="later steps were thrown away"):
-        ica = ContrastiveICA(3, max_steps=2000, random_state=0, device="cpu").fit(X, X_pos)
-    assert recovered(ica) > best - 0.01
+    lost = []
+    for seed in range(3):
+        settings = {"random_state": seed, "device": "cpu"}
+        few = (ContrastiveICA(3, max_steps=steps, **settings).fit(X, X_pos) for steps in (50, 100))
+        with pytest.warns(ContrastiveICAWarning, match="later steps were thrown away"):
+            ica = ContrastiveICA(3, max_steps=2000, **settings).fit(X, X_pos)
+        lost.append(max(map(recovered, few)) - recovered(ica))
+    assert np.mean(lost) < 0.01
     assert ica.best_step_ < ica.n_iter_ < 1000
     assert ica.held_out_curve_.shape == ica.held_out_steps_.shape
     assert ica.held_out_steps_[-1] == ica.n_iter_
