@@ -15,7 +15,7 @@ def telling_directions(kinds: Sequence[tuple[Tensor, int]], steps: Tensor) -> Te
 
     Members of a group share all latents but some, and kinds differ in which these are. A direction that
     follows a latent varies in the groups that leave it free, beside little variation in other groups and
-    within pairs: it is a leading eigenvector of the one covariance beside the sum of the others.
+    within pairs: it is a leading eigenvector of the one covariance beside the mean of the others.
 
     Example:
         >>> draw = torch.Generator().manual_seed(0)

@@ -42,7 +42,7 @@ def test_a_latent_that_is_free_alone_has_a_direction_of_its_own():
     assert linear_r2(z, h).mean > 0.9
 
 
-def test_noise_that_pairs_share_not_is_no_direction():
+def test_noise_that_pairs_do_not_share_is_no_direction():
     """A column that varies most of all, but within pairs as well, tells nothing."""
     loud = [
         torch.cat([shown(groups(free)), 50 * torch.randn(60, 16, 1, generator=DRAW)], 2) for free in KINDS
